@@ -17,7 +17,7 @@ namespace {
 // No other message starts with these.
 constexpr std::uint64_t kFileMagic = 0x656c'6966'2d46'5401;
 constexpr std::uint64_t kCallbackDoneMagic = 0x656e'6f64'2d46'5401;
-
+constexpr std::uint64_t kMirrorOrderMagic = 0x7272'696d'2d46'5401;
 constexpr std::uint64_t kOutputWrittenMagic = 0x6e74'7277'2d46'5401;
 constexpr std::uint64_t kOutputMagic = 0x7074'756f'2d46'5401;
 
@@ -39,6 +39,14 @@ Status send_passed_file(int socket, std::uint64_t number, int file, Deadline dea
 Status send_callback_done(const net::Stream& stream, std::uint64_t cookie, Deadline deadline) {
   const Wire wire{kCallbackDoneMagic, cookie};
   return net::write_all(stream, std::as_bytes(std::span(&wire, 1)), deadline);
+}
+
+Status send_mirror_order(const net::Stream& stream, std::span<const std::byte> order, Deadline deadline) {
+  const Wire wire{kMirrorOrderMagic, order.size()};
+  std::vector<std::byte> message(sizeof wire + order.size());  // one segment, one wake-up
+  std::memcpy(message.data(), &wire, sizeof wire);
+  std::memcpy(message.data() + sizeof wire, order.data(), order.size());
+  return net::write_all(stream, message, deadline);
 }
 
 Status send_output_written(const net::Stream& stream, std::uint64_t bytes, Deadline deadline) {
@@ -78,11 +86,17 @@ Result<ControlMessage> receive_control_message(const net::Stream& stream, Deadli
   else
     TF_RETURN_IF_ERROR(net::receive_with_fds(stream.socket, bytes, files, deadline));
   if (wire.magic == kCallbackDoneMagic && files.empty())
-    return ControlMessage{ControlMessage::Kind::kCallbackDone, wire.number, {}};
+    return ControlMessage{ControlMessage::Kind::kCallbackDone, wire.number, {}, {}};
   if (wire.magic == kOutputWrittenMagic && files.empty())
-    return ControlMessage{ControlMessage::Kind::kOutputWritten, wire.number, {}};
+    return ControlMessage{ControlMessage::Kind::kOutputWritten, wire.number, {}, {}};
+  if (wire.magic == kMirrorOrderMagic && files.empty() && wire.number != 0 &&
+      wire.number <= kMirrorOrderMax) {
+    std::vector<std::byte> order(static_cast<std::size_t>(wire.number));
+    TF_RETURN_IF_ERROR(net::read_all(stream, order, deadline));
+    return ControlMessage{ControlMessage::Kind::kMirrorOrder, 0, {}, std::move(order)};
+  }
   if (wire.magic == kFileMagic && files.size() == 1)
-    return ControlMessage{ControlMessage::Kind::kFile, wire.number, std::move(files.front())};
+    return ControlMessage{ControlMessage::Kind::kFile, wire.number, std::move(files.front()), {}};
   return Status(Code::kProtocol, "an unknown message on the control connection");
 }
 

@@ -32,7 +32,7 @@ Client::Client(Connected&& connected, const std::vector<int>& seen, unsigned cop
       share_(std::move(connected.share)),
       connection_(std::move(connected.endpoint), std::move(connected.control), devices_of(seen, connected),
                   *this),
-      callbacks_(connection_),
+      callbacks_(connection_, mirror_),
       leases_(connection_, snapshot_, lease_mappings_, huge_pages_),
       device_memory_(snapshot_, leases_),
       arrays_(connection_, device_memory_),

@@ -11,7 +11,12 @@
 // before the first work after a wait only. Pinned memory is the program's at any time, in places that running
 // work does not use. So it is looked at before every work. Ranges below 64 KiB have a twin here
 // (hipcore/mirror/twin.h), so both sides may write to different words of them at once. What must not happen
-// in larger ones, and is not seen: host and running work write to the same page. Any thread.
+// in larger ones, and is not seen: host and running work write to the same page.
+//
+// A host function sees what the work before it has written, and the work behind it sees what the function
+// writes: the mirror is brought up to date before and behind it. The worker's executor may not go on until
+// the function has run, and threads of the program with it. So while functions are unfinished everything
+// travels at once (mirror_traffic.h), and whoever holds the mutex needs no request. Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -26,15 +31,17 @@
 
 #include "hipcore/mirror/changes.h"
 #include "hipcore/wire/gen/op_traits.h"
+#include "proxy/copy/mirror_traffic.h"
+#include "proxy/session/callbacks.h"
 #include "proxy/session/connection.h"
 #include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
-class Mirror {
+class Mirror final : public FunctionObserver, private MirroredPlaces {
  public:
   using Use = mirror::WrittenPages::Use;
-  explicit Mirror(Connection& connection, Use use = Use::kIfItWorks) : connection_(connection), use_(use) {}
+  explicit Mirror(Connection& connection, Use use = Use::kIfItWorks) : use_(use), traffic_(connection) {}
   Mirror(const Mirror&) = delete;
   Mirror& operator=(const Mirror&) = delete;
 
@@ -62,9 +69,14 @@ class Mirror {
   // The worker gets what has changed in there now.
   hipError_t prefetch(std::uint64_t host_address, std::uint64_t bytes);
 
+  void function_queued() override;
+  void function_withdrawn() override;
+  hipError_t function_begins() override;
+  void function_ended() override;
+
   // Bytes of memory that have travelled so far.
-  std::uint64_t bytes_sent() const { return sent_.load(std::memory_order_relaxed); }  // a value of its own
-  std::uint64_t bytes_fetched() const { return fetched_.load(std::memory_order_relaxed); }  // likewise
+  std::uint64_t bytes_sent() const { return traffic_.bytes_sent(); }
+  std::uint64_t bytes_fetched() const { return traffic_.bytes_fetched(); }
 
  private:
   struct Entry {
@@ -80,27 +92,19 @@ class Mirror {
   };
 
   void collect(Entry& entry, const mirror::Piece& part, Pieces& pieces) TF_REQUIRES(mutex_);
+  MirrorTraffic::Way way() const TF_REQUIRES(mutex_);
   hipError_t send(bool managed_too) TF_REQUIRES(mutex_);
   hipError_t send(const Pieces& pieces) TF_REQUIRES(mutex_);
-  hipError_t send(std::span<const mirror::Piece> here, std::span<const mirror::Piece> there)
-      TF_REQUIRES(mutex_);
-  hipError_t send_inline(std::span<const mirror::Piece> here, std::span<const mirror::Piece> there,
-                         std::uint64_t bytes) TF_REQUIRES(mutex_);
-  hipError_t send_bulk(std::span<const mirror::Piece> here, std::span<const mirror::Piece> there,
-                       std::uint64_t bytes) TF_REQUIRES(mutex_);
-  hipError_t find(std::span<const mirror::Piece> asked, bool& idle) TF_REQUIRES(mutex_);
-  hipError_t fetch(std::uint64_t pieces, std::uint64_t bytes) TF_REQUIRES(mutex_);
-  Entry* entry_at(const mirror::Piece& there) TF_REQUIRES(mutex_);
-  hipError_t distrust(const char* what);
+  hipError_t fetch() TF_REQUIRES(mutex_);
+  mirror::Changes* place_of(const mirror::Piece& there, mirror::Piece& here) override TF_REQUIRES(mutex_);
 
-  Connection& connection_;
   const Use use_;
   std::atomic<bool> any_{false};
-  std::atomic<std::uint64_t> sent_{0};
-  std::atomic<std::uint64_t> fetched_{0};
   // Work that is in before(), or has not reached the queue since: the worker does not know of it yet.
   std::atomic<int> under_way_{0};
   Mutex mutex_;
+  MirrorTraffic traffic_;                    // under the mutex, but for what it counts
+  int functions_ TF_GUARDED_BY(mutex_) = 0;  // unfinished ones
   std::optional<mirror::WrittenPages> pages_ TF_GUARDED_BY(mutex_);  // from the first memory on
   std::map<std::uint64_t, Entry> entries_ TF_GUARDED_BY(mutex_);     // by their addresses here
   std::map<std::uint64_t, Entry*> by_place_ TF_GUARDED_BY(mutex_);   // by their addresses there

@@ -55,6 +55,7 @@ hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
     waiting_.emplace(cookie, Waiting{device, stream, std::move(copies), std::move(function)});
   }
   unfinished_.fetch_add(1, std::memory_order_relaxed);
+  observer_.function_queued();
   protocol::HostCallbackRequest request{};
   request.stream = stream;
   request.cookie = cookie;
@@ -63,6 +64,7 @@ hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
     const MutexLock lock(mutex_);
     tell_pumps();
   } else {
+    observer_.function_withdrawn();
     unfinished_.fetch_sub(1, std::memory_order_relaxed);
     decltype(waiting_)::node_type dropped;  // destroyed after the lock, as in drop_waiting()
     const MutexLock lock(mutex_);
@@ -108,7 +110,9 @@ void Callbacks::call(Waiting& waiting, const Due& due) {
   // The stream has passed the earlier copies; their bytes may still be in flight, on the other plane.
   connection_.streams().transfers().await(waiting.copies);
   connection_.streams().output().await(due.output);
-  waiting.function(due.error);
+  const hipError_t lost = observer_.function_begins();
+  waiting.function(lost != hipSuccess ? lost : due.error);
+  observer_.function_ended();
   unfinished_.fetch_sub(1, std::memory_order_release);  // pairs with any()
   connection_.end_callback(due.cookie);
   waiting = Waiting{};  // what the function holds may be the program's: destroyed without the lock

@@ -31,12 +31,30 @@ namespace tf::proxy {
 inline constexpr std::size_t kCallbacksMax = 65536;  // queued on streams at the same time
 inline constexpr std::size_t kPumpsMax = 64;         // functions that run at the same time
 
+// Hears of host functions. Any thread.
+class FunctionObserver {
+ public:
+  // One is about to be queued; it was not.
+  virtual void function_queued() = 0;
+  virtual void function_withdrawn() = 0;
+  // One is about to run: the program's memory must be as the work before it has left it. A failure has lost
+  // the connection.
+  virtual hipError_t function_begins() = 0;
+  // It has run, and the work behind it may go on: it must find what the function has written.
+  virtual void function_ended() = 0;
+
+ protected:
+  ~FunctionObserver() = default;
+};
+
 class Callbacks {
  public:
   // Called with the stream's status.
   using Function = std::function<void(hipError_t)>;
 
-  explicit Callbacks(Connection& connection) : connection_(connection) {}
+  // `connection` outlives it; `observer` is used until stop().
+  Callbacks(Connection& connection, FunctionObserver& observer)
+      : connection_(connection), observer_(observer) {}
   ~Callbacks() { stop(); }
 
   // Queues `function` on the stream. hipErrorOutOfMemory: too many, or no thread to run it.
@@ -78,6 +96,7 @@ class Callbacks {
   void drop_waiting() TF_REQUIRES(mutex_);
 
   Connection& connection_;
+  FunctionObserver& observer_;
   Mutex mutex_;
   CondVar changed_;                                                           // for the leader
   CondVar needed_;                                                            // for one of the others

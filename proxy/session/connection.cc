@@ -21,7 +21,8 @@ namespace tf::proxy {
 namespace {
 
 constexpr std::size_t kReplyBytesMax = 1024;
-constexpr std::chrono::seconds kTellTime{5};  // for a message of a few bytes
+constexpr std::chrono::seconds kTellTime{5};    // for a message of a few bytes
+constexpr std::chrono::seconds kOrderTime{30};  // for one of some hundred KiB over a slow network
 
 using protocol::Trait;
 
@@ -285,6 +286,18 @@ void Connection::end_callback(std::uint64_t cookie) {
     told = protocol::send_callback_done(control_.stream(), cookie, Deadline::after(kTellTime));
   }
   if (!told) lose(told);
+}
+
+hipError_t Connection::order_mirror(std::span<const std::byte> order) {
+  if (lost()) return kLostError;
+  Status told;
+  {
+    const MutexLock lock(telling_);
+    told = protocol::send_mirror_order(control_.stream(), order, Deadline::after(kOrderTime));
+  }
+  if (told) return hipSuccess;
+  lose(told);
+  return kLostError;
 }
 
 hipError_t Connection::pass_file(int file, std::uint64_t& number) {

@@ -173,6 +173,8 @@ class Connection final : private MessageSink {
   // Tells the worker that a host function is done: not by a request, which could stand behind requests that
   // wait for the function's stream. A thread that gets a later reply sees what the function wrote.
   void end_callback(std::uint64_t cookie);
+  // An order to the worker's mirror (hipcore/mirror/order.h), likewise.
+  hipError_t order_mirror(std::span<const std::byte> order);
 
   // --- waiting
   // Asks the worker to wait for the stream or device, unless there is nothing left to wait for and no failure

@@ -12,77 +12,13 @@
 #include <thread>
 
 #include "tests/api/graph_fixture.h"
+#include "tests/api/host_kinds.h"
 
 namespace tf::api_test {
 namespace {
 
-constexpr int kCount = 50'000;
+constexpr int kCount = kHostInts;
 constexpr std::size_t kBytes = kCount * sizeof(int);
-
-// Each way to get memory that host and kernels use, with the address that kernels get.
-enum class Kind { kManaged, kPinned, kMapped, kRegistered, kFineGrained };
-constexpr Kind kKinds[] = {Kind::kManaged, Kind::kPinned, Kind::kMapped, Kind::kRegistered,
-                           Kind::kFineGrained};
-
-class Shared {
- public:
-  explicit Shared(Kind kind, std::size_t bytes = kBytes) : kind_(kind) {
-    void* memory = nullptr;
-    switch (kind) {
-      case Kind::kManaged: EXPECT_EQ(hipMallocManaged(&memory, bytes, hipMemAttachGlobal), hipSuccess); break;
-      case Kind::kPinned: EXPECT_EQ(hipHostMalloc(&memory, bytes, hipHostMallocDefault), hipSuccess); break;
-      case Kind::kMapped: EXPECT_EQ(hipHostMalloc(&memory, bytes, hipHostMallocMapped), hipSuccess); break;
-      case Kind::kFineGrained:
-        EXPECT_EQ(hipExtMallocWithFlags(&memory, bytes, hipDeviceMallocFinegrained), hipSuccess);
-        break;
-      case Kind::kRegistered:
-        own_.resize(bytes / sizeof(int) + 100);
-        memory = own_.data() + 7;  // neither ends of the range are ends of pages
-        EXPECT_EQ(hipHostRegister(memory, bytes, hipHostRegisterMapped), hipSuccess);
-        break;
-    }
-    host_ = static_cast<int*>(memory);
-    device_ = memory;
-    if (kind != Kind::kRegistered) return;
-    int mapped = 0;
-    EXPECT_EQ(hipDeviceGetAttribute(&mapped, hipDeviceAttributeCanMapHostMemory, 0), hipSuccess);
-    works_ = mapped != 0;
-    EXPECT_EQ(hipHostGetDevicePointer(&device_, memory, 0) == hipSuccess, works_);
-  }
-  ~Shared() {
-    if (kind_ == Kind::kRegistered)
-      EXPECT_EQ(hipHostUnregister(host_), hipSuccess);
-    else if (kind_ == Kind::kManaged || kind_ == Kind::kFineGrained)
-      EXPECT_EQ(hipFree(host_), hipSuccess);
-    else
-      EXPECT_EQ(hipHostFree(host_), hipSuccess);
-  }
-  Shared(const Shared&) = delete;
-  Shared& operator=(const Shared&) = delete;
-
-  // False: registered memory, and the device says that it maps none.
-  bool works() const { return works_; }
-  int* host() const { return host_; }
-  void* device() const { return device_; }
-  std::vector<int> seen(std::size_t count = kCount) const { return {host_, host_ + count}; }
-
- private:
-  Kind kind_;
-  bool works_ = true;
-  std::vector<int> own_;
-  int* host_ = nullptr;
-  void* device_ = nullptr;
-};
-
-// Whether host and kernels use the same memory of this kind at all (not with TF_MIRROR=0 and a worker
-// elsewhere).
-bool is_offered(Kind kind) {
-  int offered = 0;
-  const auto what =
-      kind == Kind::kManaged ? hipDeviceAttributeManagedMemory : hipDeviceAttributeCanMapHostMemory;
-  EXPECT_EQ(hipDeviceGetAttribute(&offered, what, 0), hipSuccess);
-  return offered != 0;
-}
 
 class HostAccess : public ::testing::TestWithParam<Kind> {
  protected:
@@ -305,12 +241,7 @@ TEST_P(HostAccess, IsFreedWhileWorkRuns) {
   }
 }
 
-std::string name_of(const ::testing::TestParamInfo<Kind>& tested) {
-  constexpr const char* kNames[] = {"Managed", "Pinned", "Mapped", "Registered", "FineGrained"};
-  return kNames[static_cast<int>(tested.param)];
-}
-
-INSTANTIATE_TEST_SUITE_P(Kinds, HostAccess, ::testing::ValuesIn(kKinds), name_of);
+INSTANTIATE_TEST_SUITE_P(Kinds, HostAccess, ::testing::ValuesIn(kKinds), name_of_kind);
 
 // Pointers that lie in memory: nobody sees them pass by, so the program has said before that kernels use
 // theirs.

@@ -16,19 +16,6 @@ constexpr std::chrono::seconds kFileTime{2};
 
 using mirror::Piece;
 
-// Whether all are pieces of open parts that are copies, `bytes` long together.
-bool are_pieces(Call& call, std::span<const Piece> pieces, std::uint64_t bytes) {
-  const HostParts& window = call.session().host_parts;
-  const HostMirror& mirror = call.session().host_mirror;
-  std::uint64_t left = bytes;
-  for (const Piece& piece : pieces) {
-    if (piece.bytes == 0 || piece.bytes > left || !window.holds(piece.address, piece.bytes)) return false;
-    if (!mirror.holds(piece.address)) return false;
-    left -= piece.bytes;
-  }
-  return left == 0;
-}
-
 // The client may change the bytes meanwhile: they are copied first, then checked.
 std::vector<Piece> pieces_in(std::span<const std::byte> bytes) {
   std::vector<Piece> pieces(bytes.size() / sizeof(Piece));
@@ -45,7 +32,7 @@ hipError_t receive(SlotCopies& copies, HostMirror& mirror, std::uint64_t tag, st
     const hipError_t error =
         copies.receive(tag, batch.gathered ? std::span(gathered) : pieces.front().memory());
     if (error != hipSuccess) return error;
-    if (batch.gathered) mirror.put(pieces.first(batch.pieces), gathered.data());
+    if (batch.gathered && !mirror.put(pieces.first(batch.pieces), gathered)) return hipErrorInvalidValue;
     if (!batch.gathered) mirror.agree(pieces.front());
     pieces = pieces.subspan(batch.pieces);
   }
@@ -57,7 +44,7 @@ hipError_t receive_pieces(Call& call, const protocol::WriteHostPiecesRequest& re
   std::vector<Piece> pieces(request.pieces);
   const hipError_t error = copies.receive(request.tag, std::as_writable_bytes(std::span(pieces)));
   if (error != hipSuccess) return error;
-  if (are_pieces(call, pieces, request.bytes))
+  if (call.session().host_mirror.holds(pieces, request.bytes))
     return receive(copies, call.session().host_mirror, request.tag, pieces);
   copies.discard(request.tag, request.bytes);
   return hipErrorInvalidValue;
@@ -68,9 +55,8 @@ hipError_t take_pieces(Call& call, const protocol::WriteHostPiecesRequest& reque
   if (call.tail().size() < places || call.tail().size() - places != request.bytes)
     return hipErrorInvalidValue;
   const std::vector<Piece> pieces = pieces_in(call.tail().first(places));
-  if (!are_pieces(call, pieces, request.bytes)) return hipErrorInvalidValue;
-  call.session().host_mirror.put(pieces, call.tail().data() + places);
-  return hipSuccess;
+  const bool taken = call.session().host_mirror.put(pieces, call.tail().subspan(places));
+  return taken ? hipSuccess : hipErrorInvalidValue;
 }
 
 }  // namespace
@@ -108,8 +94,8 @@ void unmap_host_file(Call& call, const protocol::UnmapHostFileRequest& request) 
 void close_host_part(Call& call, const protocol::CloseHostPartRequest& request) {
   SessionState& session = call.session();
   HostMirror& mirror = session.host_mirror;
-  if (!session.streams.wait_all_idle() || !session.life.wait_until([&] { return mirror.sweep(); })) return;
-  mirror.closed(request.address);
+  const auto is_closed = [&] { return mirror.try_close(request.address); };
+  if (!session.streams.wait_all_idle() || !session.life.wait_until(is_closed)) return;
   call.finish(session.host_parts.close(request.address));
 }
 
@@ -121,35 +107,34 @@ void write_host_pieces(Call& call, const protocol::WriteHostPiecesRequest& reque
     return;
   }
   call.finish(request.tag != 0 ? receive_pieces(call, request) : take_pieces(call, request));
+  call.session().mirror_orders.wrote();
 }
 
 void find_host_changes(Call& call, const protocol::FindHostChangesRequest&) {
   const std::vector<Piece> pieces = pieces_in(call.tail());
   SessionState& session = call.session();
   protocol::FindHostChangesReply reply{};
-  if (call.tail().size() % sizeof(Piece) != 0 || !are_pieces(call, pieces, mirror::total(pieces)))
-    return call.reply(hipErrorInvalidValue);
   reply.idle = session.streams.all_idle() ? 1 : 0;
-  session.host_mirror.find(pieces, reply.idle != 0);
-  reply.pieces = session.host_mirror.found().size();
-  reply.bytes = mirror::total(session.host_mirror.found());
+  HostMirror::Found& found = session.host_mirror.found();
+  const bool whole = call.tail().size() % sizeof(Piece) == 0;
+  if (!whole || !session.host_mirror.find(pieces, reply.idle != 0, found))
+    return call.reply(hipErrorInvalidValue);
+  reply.pieces = found.pieces.size();
+  reply.bytes = mirror::total(found.pieces);
   call.reply(hipSuccess, std::as_bytes(std::span(&reply, 1)));
 }
 
 void fetch_host_changes(Call& call, const protocol::FetchHostChangesRequest& request) {
   SessionState& session = call.session();
   HostMirror& mirror = session.host_mirror;
-  if (!mirror.is_found()) {
+  HostMirror::Found& found = mirror.found();
+  if (!found.left()) {
     session.copies.abort(request.tag, hipErrorInvalidValue);
     return call.finish(hipErrorInvalidValue);
   }
-  const auto has_room = [&] {
-    mirror.sweep();
-    return mirror.has_room();
-  };
-  while (mirror.is_found()) {
-    if (!session.life.wait_until(has_room)) return;
-    Status sent = mirror.send_some(session.bulk, request.tag);
+  while (found.left()) {
+    if (!session.life.wait_until([&] { return mirror.has_room(); })) return;
+    Status sent = mirror.send_some(session.bulk, request.tag, found);
     if (!sent.is_ok()) return session.life.end(std::move(sent));
     session.mover.drive();
   }

@@ -17,20 +17,23 @@ HostMirror::~HostMirror() {
 }
 
 void HostMirror::opened(std::uint64_t address, std::uint64_t bytes) {
+  const MutexLock lock(mutex_);
   if (!pages_) pages_.emplace();
   const Changes::Options options{Changes::Start::kSame, true, runs_on_host_};
   changes_.try_emplace(address, *pages_, Piece{address, bytes}, options);
 }
 
-void HostMirror::closed(std::uint64_t address) {
+bool HostMirror::try_close(std::uint64_t address) {
+  const MutexLock lock(mutex_);
+  sweep();
+  if (!sends_.empty() || holders_ != 0) return false;
   const auto part = changes_.find(address);
-  if (part == changes_.end()) return;
+  if (part == changes_.end()) return true;
   const Piece range = part->second.range();
   changes_.erase(part);
   const auto is_gone = [&range](const Piece& piece) { return mirror::common(piece, range).bytes != 0; };
-  if (std::none_of(found_.begin(), found_.end(), is_gone)) return;
-  found_.clear();
-  sent_ = 0;
+  if (std::ranges::any_of(found_.pieces, is_gone)) found_ = {};
+  return true;
 }
 
 HostMirror::Parts::const_iterator HostMirror::part_at(std::uint64_t address) const {
@@ -40,7 +43,31 @@ HostMirror::Parts::const_iterator HostMirror::part_at(std::uint64_t address) con
   return address - part->first < part->second.range().bytes ? part : changes_.end();
 }
 
-bool HostMirror::holds(std::uint64_t address) const { return part_at(address) != changes_.end(); }
+bool HostMirror::are_held(std::span<const Piece> pieces, std::uint64_t bytes) const {
+  for (const Piece& piece : pieces) {
+    if (piece.bytes == 0 || piece.bytes > bytes) return false;
+    const auto part = part_at(piece.address);
+    if (part == changes_.end()) return false;
+    if (piece.bytes > part->second.range().bytes - (piece.address - part->first)) return false;
+    bytes -= piece.bytes;
+  }
+  return bytes == 0;
+}
+
+bool HostMirror::holds(std::span<const Piece> pieces, std::uint64_t bytes) const {
+  const MutexLock lock(mutex_);
+  return are_held(pieces, bytes);
+}
+
+void HostMirror::hold() {
+  const MutexLock lock(mutex_);
+  ++holders_;
+}
+
+void HostMirror::let_go() {
+  const MutexLock lock(mutex_);
+  --holders_;
+}
 
 Changes* HostMirror::changes_at(std::uint64_t address) {
   const auto part = part_at(address);
@@ -48,34 +75,38 @@ Changes* HostMirror::changes_at(std::uint64_t address) {
 }
 
 void HostMirror::agree(const Piece& piece) {
+  const MutexLock lock(mutex_);
   if (Changes* const changes = changes_at(piece.address)) changes->agree(piece);
 }
 
-void HostMirror::put(std::span<const Piece> pieces, const std::byte* bytes) {
+bool HostMirror::put(std::span<const Piece> pieces, std::span<const std::byte> bytes) {
+  const MutexLock lock(mutex_);
+  if (!are_held(pieces, bytes.size())) return false;
+  const std::byte* next = bytes.data();
   while (!pieces.empty()) {
     Changes* const changes = changes_at(pieces.front().address);
     std::size_t count = 1;
     while (count < pieces.size() && changes_at(pieces[count].address) == changes) ++count;
     const std::span<const Piece> together = pieces.first(count);
-    if (changes != nullptr) changes->put(together, bytes);
-    bytes += mirror::total(together);
+    changes->put(together, next);
+    next += mirror::total(together);
     pieces = pieces.subspan(count);
   }
+  return true;
 }
 
-void HostMirror::find(std::span<const Piece> pieces, bool settled) {
-  found_.clear();
-  told_ = false;
-  sent_ = 0;
+bool HostMirror::find(std::span<const Piece> pieces, bool settled, Found& found) {
+  const MutexLock lock(mutex_);
+  if (!are_held(pieces, mirror::total(pieces))) return false;
+  found = {};
   std::vector<Piece> changed;
   for (const Piece& piece : pieces) {
-    Changes* const changes = changes_at(piece.address);
-    if (changes == nullptr) continue;
     changed.clear();
-    changes->take(piece, settled, changed);
+    changes_at(piece.address)->take(piece, settled, changed);
     for (const Piece& each : changed)
-      if (const Piece inside = mirror::common(each, piece); inside.bytes != 0) found_.push_back(inside);
+      if (const Piece inside = mirror::common(each, piece); inside.bytes != 0) found.pieces.push_back(inside);
   }
+  return true;
 }
 
 Status HostMirror::send(BulkPlane& bulk, std::uint64_t tag, std::span<const std::byte> bytes,
@@ -86,16 +117,18 @@ Status HostMirror::send(BulkPlane& bulk, std::uint64_t tag, std::span<const std:
   return started;
 }
 
-Status HostMirror::send_some(BulkPlane& bulk, std::uint64_t tag) {
+Status HostMirror::send_some(BulkPlane& bulk, std::uint64_t tag, Found& found) {
+  const MutexLock lock(mutex_);
   auto carrier = std::make_unique<Send>();
-  if (!told_) {
-    const auto places = std::as_bytes(std::span(found_));
-    carrier->gathered.assign(places.begin(), places.end());
-    told_ = true;
+  if (!found.told) {
+    const auto places = std::as_bytes(std::span(found.pieces));
+    carrier->gathered = found.head;
+    carrier->gathered.insert(carrier->gathered.end(), places.begin(), places.end());
+    found.told = true;
     const std::span<const std::byte> list = carrier->gathered;
     return send(bulk, tag, list, std::move(carrier));
   }
-  const std::span<const Piece> rest = std::span(found_).subspan(sent_);
+  const std::span<const Piece> rest = std::span(found.pieces).subspan(found.sent);
   const mirror::Batch batch = mirror::next_batch(rest);
   std::span<const std::byte> bytes = rest.front().memory();
   if (batch.gathered) {
@@ -103,13 +136,18 @@ Status HostMirror::send_some(BulkPlane& bulk, std::uint64_t tag) {
     mirror::gather(rest.first(batch.pieces), carrier->gathered.data());
     bytes = carrier->gathered;
   }
-  sent_ += batch.pieces;
+  found.sent += batch.pieces;
   return send(bulk, tag, bytes, std::move(carrier));
 }
 
-bool HostMirror::sweep() {
+void HostMirror::sweep() {
   std::erase_if(sends_, [](const std::unique_ptr<Send>& send) { return send->completion.done(); });
-  return sends_.empty();
+}
+
+bool HostMirror::has_room() {
+  const MutexLock lock(mutex_);
+  sweep();
+  return sends_.size() < kMirrorSendsMax;
 }
 
 }  // namespace tf::worker

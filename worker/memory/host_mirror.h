@@ -3,7 +3,8 @@
 // here since the client had it, and its way to the client.
 //
 // If all that the runtime writes goes through this process's page tables (the CPU runtime), the kernel says
-// which pages were written. What a device writes is found by comparing. Belongs to the executor thread.
+// which pages were written. What a device writes is found by comparing. Any thread; parts are opened and
+// closed by the executor.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,7 @@
 
 #include "hipcore/mirror/batch.h"
 #include "hipcore/mirror/changes.h"
+#include "transport/base/mutex.h"
 #include "transport/base/status.h"
 #include "transport/endpoint.h"
 
@@ -28,6 +30,15 @@ inline constexpr std::uint64_t kMirrorBytesMax = 1ull << 50;  // more than any w
 
 class HostMirror {
  public:
+  // What has changed, and how much of it has been sent. One thread at a time.
+  struct Found {
+    std::vector<mirror::Piece> pieces;
+    std::vector<std::byte> head;  // goes in front of them
+    bool told = false;            // the head, and where the pieces lie
+    std::size_t sent = 0;         // of pieces
+    bool left() const { return sent < pieces.size() || (!told && !head.empty()); }
+  };
+
   // `runs_on_host`: hipRemoteRunsOnHost()
   explicit HostMirror(bool runs_on_host) : runs_on_host_(runs_on_host) {}
   HostMirror(const HostMirror&) = delete;
@@ -36,27 +47,30 @@ class HostMirror {
 
   // A part of the host window is open, and zero.
   void opened(std::uint64_t address, std::uint64_t bytes);
-  // REQUIRES: sweep() is true. What was found is forgotten, if some of it lies in that part.
-  void closed(std::uint64_t address);
-  // Whether the address lies in a part that was opened().
-  bool holds(std::uint64_t address) const;
+  // False: some of what was found is being sent. Else what requests have found is forgotten, if some of it
+  // lies in that part.
+  bool try_close(std::uint64_t address);
+  // Whether all are pieces of open parts, `bytes` long together.
+  bool holds(std::span<const mirror::Piece> pieces, std::uint64_t bytes) const;
 
-  // The client has written the piece. REQUIRES of all pieces: each lies in one open part
+  // The client has written the piece, which is held.
   void agree(const mirror::Piece& piece);
-  // Writes the pieces, whose bytes the client has sent one after another.
-  void put(std::span<const mirror::Piece> pieces, const std::byte* bytes);
-  // Replaces what was found before. `settled`: no device is at work. A piece has its pages to itself.
-  void find(std::span<const mirror::Piece> pieces, bool settled);
-  std::span<const mirror::Piece> found() const { return found_; }
+  // Writes the pieces, whose bytes the client has sent one after another. False: they are not held.
+  bool put(std::span<const mirror::Piece> pieces, std::span<const std::byte> bytes);
+  // Replaces what `found` has. `settled`: no device is at work. A piece has its pages to itself. False: some
+  // are not held.
+  bool find(std::span<const mirror::Piece> pieces, bool settled, Found& found);
+  // What requests have found last. Executor thread.
+  Found& found() { return found_; }
+  // Nothing is closed while somebody holds the parts, to find and to send what they have.
+  void hold();
+  void let_go();
 
-  // Sends some of what was found: first the pieces' places, then their bytes. REQUIRES: is_found(),
-  // has_room()
-  Status send_some(BulkPlane& bulk, std::uint64_t tag);
-  // Something that was found has not been sent.
-  bool is_found() const { return sent_ < found_.size(); }
-  bool has_room() const { return sends_.size() < kMirrorSendsMax; }
-  // Forgets sends that are done. True if none is left.
-  bool sweep();
+  // Sends some of what was found: first the head and the pieces' places, then their bytes. REQUIRES:
+  // found.left(), has_room()
+  Status send_some(BulkPlane& bulk, std::uint64_t tag, Found& found);
+  // Forgets sends that are done. Whether there is room for another.
+  bool has_room();
 
  private:
   // On the heap, and leaked by the destructor if it is still in flight: the transport uses it.
@@ -67,18 +81,20 @@ class HostMirror {
 
   using Parts = std::map<std::uint64_t, mirror::Changes>;
   // The part that holds the address, or the end.
-  Parts::const_iterator part_at(std::uint64_t address) const;
-  mirror::Changes* changes_at(std::uint64_t address);
+  Parts::const_iterator part_at(std::uint64_t address) const TF_REQUIRES(mutex_);
+  mirror::Changes* changes_at(std::uint64_t address) TF_REQUIRES(mutex_);
+  bool are_held(std::span<const mirror::Piece> pieces, std::uint64_t bytes) const TF_REQUIRES(mutex_);
   Status send(BulkPlane& bulk, std::uint64_t tag, std::span<const std::byte> bytes,
-              std::unique_ptr<Send> carrier);
+              std::unique_ptr<Send> carrier) TF_REQUIRES(mutex_);
+  void sweep() TF_REQUIRES(mutex_);
 
   const bool runs_on_host_;
-  std::optional<mirror::WrittenPages> pages_;  // from the first part on
-  Parts changes_;                              // by the parts' addresses
-  std::vector<mirror::Piece> found_;
-  bool told_ = false;     // where they lie
-  std::size_t sent_ = 0;  // of found_
-  std::list<std::unique_ptr<Send>> sends_;
+  Found found_;
+  mutable Mutex mutex_;
+  std::optional<mirror::WrittenPages> pages_ TF_GUARDED_BY(mutex_);  // from the first part on
+  Parts changes_ TF_GUARDED_BY(mutex_);                              // by the parts' addresses
+  std::list<std::unique_ptr<Send>> sends_ TF_GUARDED_BY(mutex_);
+  int holders_ TF_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace tf::worker

@@ -273,6 +273,8 @@ class Watcher {
       return session.passed_files.deliver(message->number, std::move(message->file));
     if (message->kind == protocol::ControlMessage::Kind::kOutputWritten)
       return sender_.written(message->number);
+    if (message->kind == protocol::ControlMessage::Kind::kMirrorOrder)
+      return session.mirror_orders.order(std::move(message->order));
     session.callbacks.done(message->number);
     return Status::ok();
   }

@@ -37,6 +37,7 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
       physical(hip, own_calls, setup.snapshot, addresses, {quota, foreign_quota}),
       host_parts(hip, own_calls, setup.snapshot, addresses, share),
       host_mirror(setup.optional.runs_on_host != nullptr && setup.optional.runs_on_host() != 0),
+      mirror_orders(host_mirror, bulk, mover, life),
       sharing({hip, setup.optional, setup.snapshot, life, device, objects, leases, physical}, setup.broker),
       device_regions(setup.endpoint, own_calls, device, host_reach, setup.optional),
       callbacks(sender),

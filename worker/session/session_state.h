@@ -2,8 +2,8 @@
 // SessionState: everything that a session has: its client's objects and memory, and the parts that work on
 // them. Created and released as one; handlers reach every part through Call.
 //
-// Belongs to the executor thread, except `sender`, `callbacks`, `passed_files`, `life`, mover.drive() and
-// waiters.uses(): their headers say which threads may use them.
+// Belongs to the executor thread, except `sender`, `callbacks`, `passed_files`, `mirror_orders`, `life`,
+// mover.drive() and waiters.uses(): their headers say which threads may use them.
 #pragma once
 
 #include "hipcore/wire/device_snapshot.h"
@@ -30,6 +30,7 @@
 #include "worker/memory/host_reach.h"
 #include "worker/memory/lease.h"
 #include "worker/memory/lease_files.h"
+#include "worker/memory/mirror_orders.h"
 #include "worker/memory/passed_files.h"
 #include "worker/memory/physical_memory.h"
 #include "worker/memory/quota.h"
@@ -93,6 +94,7 @@ struct SessionState {
   PhysicalMemory physical;
   HostParts host_parts;
   HostMirror host_mirror;  // after the parts that it watches
+  MirrorOrders mirror_orders;
   PassedFiles passed_files;
   Sharing sharing;
   DeviceRegions device_regions;  // after all that frees device memory, before all that uses it

@@ -2,6 +2,7 @@
 #include "tests/unit/proxy/fake_worker.h"
 
 #include <hip/hip_runtime_api.h>
+#include <poll.h>
 
 #include <chrono>
 #include <cstring>
@@ -81,8 +82,44 @@ void FakeWorker::run() {
 }
 
 void FakeWorker::read_control() {
-  auto message = protocol::receive_control_message(control_.get(), Deadline::now());
-  if (message) callbacks_[message->number] = true;
+  pollfd ready{control_.get(), POLLIN, 0};
+  if (::poll(&ready, 1, 0) <= 0) return;
+  auto message = protocol::receive_control_message(control_.get(), Deadline::after(std::chrono::seconds(5)));
+  if (!message) return;
+  if (message->kind == protocol::ControlMessage::Kind::kMirrorOrder) {
+    mirror::OrderParts parts;
+    if (mirror::read_order(message->order, parts)) carry_out(parts);
+    return;
+  }
+  callbacks_[message->number] = true;
+  const MutexLock lock(mutex_);
+  ordered_.push_back({{}, {}, true});
+}
+
+void FakeWorker::carry_out(const mirror::OrderParts& parts) {
+  const MutexLock lock(mutex_);
+  ordered_.push_back({parts.order, parts.pieces});
+  const bool finds = parts.order.what == mirror::Order::What::kFind;
+  mirror::OrderReply reply;
+  for (const auto& [piece, value] : host_changes_) {
+    if (!finds) break;
+    ++reply.pieces;
+    reply.bytes += piece.bytes;
+  }
+  const auto head = bytes_of(reply);
+  auto answer = std::make_shared<std::vector<std::byte>>(head.begin(), head.end());
+  if (finds) {
+    const std::vector<std::byte> changes = take_changes();
+    answer->insert(answer->end(), changes.begin(), changes.end());
+  }
+  auto completion = std::make_shared<BulkCompletion>();
+  (void)endpoint_->bulk().send(parts.order.tag, *answer, *completion);
+  sent_.push_back({answer, completion});
+}
+
+std::vector<FakeWorker::Ordered> FakeWorker::ordered() {
+  const MutexLock lock(mutex_);
+  return std::exchange(ordered_, {});
 }
 
 void FakeWorker::send(FrameHeader header, std::span<const std::byte> payload) {
@@ -218,16 +255,21 @@ void FakeWorker::find_host(const FrameHeader& header) {
   reply(header, 0, bytes_of(answer));
 }
 
-void FakeWorker::fetch_host(std::span<const std::byte> payload) {
-  const auto request = as<protocol::FetchHostChangesRequest>(payload);
-  auto bytes = std::make_shared<std::vector<std::byte>>();
-  const MutexLock lock(mutex_);
+std::vector<std::byte> FakeWorker::take_changes() {
+  std::vector<std::byte> bytes;
   for (const auto& [piece, value] : host_changes_) {
     const auto place = bytes_of(piece);
-    bytes->insert(bytes->end(), place.begin(), place.end());
+    bytes.insert(bytes.end(), place.begin(), place.end());
   }
-  for (const auto& [piece, value] : host_changes_) bytes->insert(bytes->end(), piece.bytes, value);
+  for (const auto& [piece, value] : host_changes_) bytes.insert(bytes.end(), piece.bytes, value);
   host_changes_.clear();
+  return bytes;
+}
+
+void FakeWorker::fetch_host(std::span<const std::byte> payload) {
+  const auto request = as<protocol::FetchHostChangesRequest>(payload);
+  const MutexLock lock(mutex_);
+  auto bytes = std::make_shared<std::vector<std::byte>>(take_changes());
   auto completion = std::make_shared<BulkCompletion>();
   (void)endpoint_->bulk().send(request.tag, *bytes, *completion);
   steps_.push_back([bytes, completion] { return completion->done(); });

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "hipcore/mirror/order.h"
 #include "hipcore/mirror/piece.h"
 #include "hipcore/wire/device_snapshot.h"
 #include "hipcore/wire/gen/messages.h"
@@ -68,6 +69,14 @@ class FakeWorker final : private MessageSink {
   // next, filled with `value`.
   std::vector<mirror::Piece> host_pieces_written();
   void change_host(const mirror::Piece& piece, std::byte value);
+  // What was ordered on the control connection since the last call, in order; a callback that is done is an
+  // order of no kind.
+  struct Ordered {
+    mirror::Order order;
+    std::vector<mirror::Piece> pieces;
+    bool callback_done = false;
+  };
+  std::vector<Ordered> ordered();
   std::atomic<int> parts_opened{0};
   std::atomic<bool> idle{true};        // no device is at work
   std::atomic<std::uint64_t> skew{0};  // added to the addresses of what is found
@@ -95,6 +104,8 @@ class FakeWorker final : private MessageSink {
   void reply(const FrameHeader& header, std::int32_t error, std::span<const std::byte> body = {});
   void send(FrameHeader header, std::span<const std::byte> payload);
   void read_control();
+  void carry_out(const mirror::OrderParts& parts);
+  std::vector<std::byte> take_changes() TF_REQUIRES(mutex_);
   void run();
 
   std::unique_ptr<Endpoint> endpoint_;
@@ -103,6 +114,8 @@ class FakeWorker final : private MessageSink {
   std::uint64_t memory_left_;
   std::map<std::uint64_t, std::unique_ptr<std::byte[]>> memory_;
   std::deque<Step> steps_;
+  // Answers to orders, kept until the end.
+  std::vector<std::pair<std::shared_ptr<std::vector<std::byte>>, std::shared_ptr<BulkCompletion>>> sent_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, bool> known_code_;
   std::map<std::uint64_t, std::vector<std::byte>> programs_;  // and what they became
   std::map<std::uint64_t, bool> callbacks_;                   // cookie -> done
@@ -110,6 +123,7 @@ class FakeWorker final : private MessageSink {
   std::vector<std::byte> arguments_ TF_GUARDED_BY(mutex_);
   std::vector<mirror::Piece> host_written_ TF_GUARDED_BY(mutex_);
   std::vector<std::pair<mirror::Piece, std::byte>> host_changes_ TF_GUARDED_BY(mutex_);
+  std::vector<Ordered> ordered_ TF_GUARDED_BY(mutex_);
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };
