@@ -32,6 +32,40 @@ void take_descriptors(msghdr& message, std::vector<OwnedFd>& fds) {
   }
 }
 
+struct Part {
+  std::size_t bytes = 0;
+  bool is_cut = false;  // a packet that was longer: the rest is lost
+};
+
+// What one recvmsg() brings, at least a byte. Waits for it.
+Result<Part> receive_part(int socket, std::span<std::byte> bytes, std::vector<OwnedFd>& fds,
+                          Deadline deadline) {
+  for (;;) {
+    ControlBuffer control;
+    iovec part{.iov_base = bytes.data(), .iov_len = bytes.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.bytes;
+    message.msg_controllen = sizeof control.bytes;
+    const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) {
+      TF_RETURN_IF_ERROR(wait_readable(socket, deadline));
+      continue;
+    }
+    if (got < 0) return Status::from_errno("recvmsg", errno);
+    take_descriptors(message, fds);
+    if (got == 0) return Status(Code::kPeerLost, "the peer closed the connection");
+    const bool cut = (message.msg_flags & MSG_CTRUNC) != 0;
+    if (cut && fds.size() < kFdsPerMessageMax)
+      return Status(Code::kResourceExhausted, "no descriptor is free for what the peer passed (ulimit -n)");
+    if (cut || fds.size() > kFdsPerMessageMax)
+      return Status(Code::kProtocol, "the peer passed more descriptors than kFdsPerMessageMax");
+    return Part{static_cast<std::size_t>(got), (message.msg_flags & MSG_TRUNC) != 0};
+  }
+}
+
 }  // namespace
 
 Status send_with_fds(int socket, std::span<const std::byte> bytes, std::span<const int> fds,
@@ -67,30 +101,20 @@ Status receive_with_fds(int socket, std::span<std::byte> bytes, std::vector<Owne
                         Deadline deadline) {
   if (bytes.empty()) return {Code::kInvalidArgument, "descriptors travel with at least one byte"};
   while (!bytes.empty()) {
-    ControlBuffer control;
-    iovec part{.iov_base = bytes.data(), .iov_len = bytes.size()};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = control.bytes;
-    message.msg_controllen = sizeof control.bytes;
-    const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EAGAIN) {
-      TF_RETURN_IF_ERROR(wait_readable(socket, deadline));
-      continue;
-    }
-    if (got < 0) return Status::from_errno("recvmsg", errno);
-    take_descriptors(message, fds);
-    if (got == 0) return {Code::kPeerLost, "the peer closed the connection"};
-    const bool cut = (message.msg_flags & MSG_CTRUNC) != 0;
-    if (cut && fds.size() < kFdsPerMessageMax)
-      return {Code::kResourceExhausted, "no descriptor is free for what the peer passed (ulimit -n)"};
-    if (cut || fds.size() > kFdsPerMessageMax)
-      return {Code::kProtocol, "the peer passed more descriptors than kFdsPerMessageMax"};
-    bytes = bytes.subspan(static_cast<std::size_t>(got));
+    Result<Part> part = receive_part(socket, bytes, fds, deadline);
+    if (!part) return part.status();
+    bytes = bytes.subspan(part->bytes);
   }
   return Status::ok();
+}
+
+Status receive_packet_with_fds(int socket, std::span<std::byte> bytes, std::vector<OwnedFd>& fds,
+                               Deadline deadline) {
+  if (bytes.empty()) return {Code::kInvalidArgument, "descriptors travel with at least one byte"};
+  Result<Part> part = receive_part(socket, bytes, fds, deadline);
+  if (!part) return part.status();
+  if (part->bytes == bytes.size() && !part->is_cut) return Status::ok();
+  return {Code::kProtocol, "the peer sent a packet of another size than its packets have"};
 }
 
 Result<PeerCredentials> peer_credentials(int socket) {

@@ -83,6 +83,9 @@ Status send_with_fds(int socket, std::span<const std::byte> bytes, std::span<con
                      Deadline deadline);
 // Reads exactly bytes.size() bytes and all descriptors that came with them.
 Status receive_with_fds(int socket, std::span<std::byte> bytes, std::vector<OwnedFd>& fds, Deadline deadline);
+// The same for sockets that keep packets apart: reads one. kProtocol: it has not bytes.size() bytes.
+Status receive_packet_with_fds(int socket, std::span<std::byte> bytes, std::vector<OwnedFd>& fds,
+                               Deadline deadline);
 struct PeerCredentials {
   pid_t pid = 0;  // 0: a process that ours cannot see (another pid namespace)
   uid_t uid = 0;  // effective, as the gid

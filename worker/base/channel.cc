@@ -104,8 +104,8 @@ Result<ChannelMessage> receive_message(int channel, Deadline deadline) {
   Wire wire;
   const Wipe wipe{wire};
   std::vector<net::OwnedFd> descriptors;
-  TF_RETURN_IF_ERROR(
-      net::receive_with_fds(channel, std::as_writable_bytes(std::span(&wire, 1)), descriptors, deadline));
+  TF_RETURN_IF_ERROR(net::receive_packet_with_fds(channel, std::as_writable_bytes(std::span(&wire, 1)),
+                                                  descriptors, deadline));
   ChannelMessage message;
   message.kind = static_cast<Envelope>(wire.kind);
   if (wire.kind < static_cast<std::uint32_t>(Envelope::kReady) ||
