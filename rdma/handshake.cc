@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "transport/base/peers_words.h"
 #include "transport/net/socket.h"
 
 namespace tf::rdma {
@@ -30,8 +31,7 @@ Status check(const Hello& hello) {
                      std::to_string(kHandshakeVersion));
   if (hello.code != 0) {
     if (hello.code > static_cast<std::uint32_t>(Code::kInternal)) return malformed("an unknown refusal");
-    const std::string reason(hello.reason, ::strnlen(hello.reason, sizeof hello.reason));
-    return {static_cast<Code>(hello.code), "the worker refused: " + reason};
+    return {static_cast<Code>(hello.code), "the worker refused: " + peers_words(hello.reason)};
   }
   if (hello.mtu < IBV_MTU_256 || hello.mtu > IBV_MTU_4096) return malformed("an impossible MTU");
   if (hello.global > 1 || hello.reserved[0] != 0 || hello.reserved[1] != 0)

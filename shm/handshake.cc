@@ -10,20 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "transport/base/peers_words.h"
 #include "transport/net/socket.h"
 
 namespace tf::shm {
 namespace {
-
-// The reason as the worker wrote it, fit to be logged: it may be anything.
-std::string printable(std::span<const char> text) {
-  std::string result;
-  for (const char letter : text) {
-    if (letter == 0) break;
-    result += letter >= ' ' && letter <= '~' ? letter : '?';
-  }
-  return result;
-}
 
 Status check_offer(const Offer& offer) {
   const Offer expected;
@@ -35,7 +26,7 @@ Status check_offer(const Offer& offer) {
   }
   const bool is_known = offer.code <= static_cast<std::uint32_t>(Code::kInternal);
   return {is_known ? static_cast<Code>(offer.code) : Code::kProtocol,
-          "shm: the worker refused: " + printable(offer.reason)};
+          "shm: the worker refused: " + peers_words(offer.reason)};
 }
 
 // Whether only `user` and root can make a socket at `path`.

@@ -87,6 +87,17 @@ TEST_F(HandshakeTest, ARefusalCarriesItsReason) {
   EXPECT_LT(receive_hello(far_.get(), soon()).status().message().size(), 200u);
 }
 
+// It may be anything, and people read it in a terminal.
+TEST_F(HandshakeTest, AStrangeReasonIsMadePrintable) {
+  Hello hello = good();
+  hello.code = static_cast<std::uint32_t>(Code::kUnavailable);
+  std::memcpy(hello.reason, "no\x1b[2J\ndevice", 13);
+  ASSERT_TRUE(send_hello(near_.get(), hello, soon()).is_ok());
+  const Result<Hello> got = receive_hello(far_.get(), soon());
+  EXPECT_EQ(got.code(), Code::kUnavailable);
+  EXPECT_NE(got.status().message().find("no?[2J?device"), std::string::npos) << got.status().to_string();
+}
+
 TEST_F(HandshakeTest, NobodyWaitsForEver) {
   EXPECT_EQ(receive_hello(far_.get(), soon()).code(), Code::kTimeout);
   const std::array<std::byte, 100> part{};
