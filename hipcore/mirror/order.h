@@ -52,7 +52,7 @@ inline std::vector<std::byte> order_message(const Order& order, std::span<const 
   return message;
 }
 
-// Views of a message. REQUIRES: read_order() has found it whole
+// What a message says. `bytes` is a view of the message.
 struct OrderParts {
   Order order;
   std::vector<Piece> pieces;

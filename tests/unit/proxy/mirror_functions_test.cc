@@ -20,8 +20,6 @@ class MirrorFunctions : public MirrorOf {
   void on_host(std::function<void()> call) {
     EXPECT_EQ(client_->callbacks().add(0, 0, [call](hipError_t) { call(); }), hipSuccess);
   }
-  // What was ordered, without the looks for changes that found the worker idle.
-  std::vector<FakeWorker::Ordered> ordered() { return worker_->ordered(); }
   void await_functions() {
     for (int i = 0; i < 5000 && client_->callbacks().any(); ++i) std::this_thread::sleep_for(1ms);
     EXPECT_FALSE(client_->callbacks().any());
@@ -41,7 +39,7 @@ TEST_P(MirrorFunctions, AFunctionSeesAndIsSeen) {
   });
   await_functions();
   EXPECT_EQ(seen, 9);
-  const auto all = ordered();
+  const auto all = worker_->ordered();
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].order.what, What::kFind);
   EXPECT_EQ(all[1].order.what, What::kWrite);
@@ -56,7 +54,7 @@ TEST_P(MirrorFunctions, NothingTravelsForAFunctionThatTouchesNothing) {
   EXPECT_EQ(wait(), hipSuccess);
   on_host([] {});
   await_functions();
-  const auto all = ordered();
+  const auto all = worker_->ordered();
   ASSERT_EQ(all.size(), 1u) << "no work since the last wait, so nothing to look for";
   EXPECT_TRUE(all[0].callback_done);
 }
@@ -78,7 +76,7 @@ TEST_P(MirrorFunctions, MeanwhileThreadsOfTheProgramSendOrders) {
   client_->about_to_wait();
   go = true;
   await_functions();
-  const auto all = ordered();
+  const auto all = worker_->ordered();
   std::uint64_t orders = 0;
   for (const FakeWorker::Ordered& each : all) {
     if (each.callback_done) continue;
@@ -106,7 +104,7 @@ TEST_P(MirrorFunctions, MuchTravelsInManyOrders) {
   await_functions();
   std::vector<Piece> joined;
   std::size_t orders = 0;
-  for (const FakeWorker::Ordered& each : ordered()) {
+  for (const FakeWorker::Ordered& each : worker_->ordered()) {
     if (each.callback_done) continue;
     ++orders;
     EXPECT_LE(each.order.bytes, mirror::kOrderBytesMax);

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "hipcore/wire/fill.h"
 #include "session_rig.h"
 #include "worker/memory/host_mirror.h"
 #include "worker/memory/machine_memory.h"
@@ -80,16 +79,6 @@ class HostWindowOf : public ::testing::Test {
                 found_.bytes);
     return hipSuccess;
   }
-  hipError_t fill(std::uint64_t address, std::uint64_t bytes, char value) {
-    protocol::FillRequest request{};
-    request.target = address;
-    request.value = static_cast<unsigned char>(value);
-    request.width = bytes;
-    request.form |= protocol::kFillSynchronous;
-    const hipError_t error = rig_.call(request);
-    if (error != hipSuccess) return error;
-    return rig_.call(protocol::SynchronizeDeviceRequest{});  // a fill may be answered before it is done
-  }
   static std::string at(std::uint64_t address, std::size_t bytes) {
     return {reinterpret_cast<const char*>(address), bytes};
   }
@@ -101,11 +90,11 @@ class HostWindowOf : public ::testing::Test {
     ASSERT_EQ(find(all), hipSuccess);
     EXPECT_EQ(found_.pieces, 0u) << "the client knows what it has written";
     EXPECT_EQ(found_.idle, 1u);
-    ASSERT_EQ(fill(base_ + 4096 * 3 + 5, 10, 'b'), hipSuccess);
-    ASSERT_EQ(fill(base_ + kUnit / 2, 200'000, 'c'), hipSuccess);
+    ASSERT_EQ(rig_.fill(base_ + 4096 * 3 + 5, 10, 'b'), hipSuccess);
+    ASSERT_EQ(rig_.fill(base_ + kUnit / 2, 200'000, 'c'), hipSuccess);
     ASSERT_EQ(find({{base_ + 4096 * 3, 100}}), hipSuccess);
     EXPECT_EQ(found_.bytes, 100u) << "nothing but what was asked for";
-    ASSERT_EQ(fill(base_ + 4096 * 3 + 5, 10, 'd'), hipSuccess);
+    ASSERT_EQ(rig_.fill(base_ + 4096 * 3 + 5, 10, 'd'), hipSuccess);
     ASSERT_EQ(find(all), hipSuccess);
     Pieces pieces;
     std::string text;
@@ -182,10 +171,10 @@ TEST_F(HostWindowOf, WhatIsWrittenIsThere) {
   ASSERT_EQ(write({{base_ + 8192, large.size()}, {base_, 1}}, large + "y"), hipSuccess);
   EXPECT_EQ(at(base_ + 8192, large.size()), large);
   EXPECT_EQ(at(base_, 1), "y");
-  EXPECT_EQ(fill(base_ + 101, 3, 'x'), hipSuccess) << "devices reach it";
+  EXPECT_EQ(rig_.fill(base_ + 101, 3, 'x'), hipSuccess) << "devices reach it";
   EXPECT_EQ(at(base_ + 100, 5), "hxxxo");
   EXPECT_EQ(close(base_), hipSuccess);
-  EXPECT_EQ(fill(base_ + 101, 3, 'x'), hipErrorInvalidValue);
+  EXPECT_EQ(rig_.fill(base_ + 101, 3, 'x'), hipErrorInvalidValue);
   ASSERT_EQ(open(base_, kUnit), hipSuccess);
   EXPECT_EQ(at(base_ + 100, 5), std::string(5, '\0')) << "closing gives the pages back";
 }
@@ -229,7 +218,7 @@ TEST_F(HostWindowOf, WithoutAFindNothingIsFetched) {
   Pieces pieces;
   std::string text;
   EXPECT_EQ(fetch(pieces, text), hipErrorInvalidValue);
-  ASSERT_EQ(fill(base_, 1, 'x'), hipSuccess);
+  ASSERT_EQ(rig_.fill(base_, 1, 'x'), hipSuccess);
   ASSERT_EQ(find({{base_, kUnit}}), hipSuccess);
   EXPECT_EQ(found_.pieces, 1u);
   ASSERT_EQ(close(base_), hipSuccess);

@@ -12,7 +12,6 @@
 #include <thread>
 #include <vector>
 
-#include "hipcore/wire/fill.h"
 #include "session_rig.h"
 
 namespace tf::worker {
@@ -79,15 +78,6 @@ class MirrorOrdersOf : public ::testing::Test {
     TF_RETURN_IF_ERROR(rig_.await(places));
     return rig_.await(bytes);
   }
-  hipError_t fill(std::uint64_t address, std::uint64_t bytes, char value) {
-    protocol::FillRequest request{};
-    request.target = address;
-    request.value = static_cast<unsigned char>(value);
-    request.width = bytes;
-    request.form |= protocol::kFillSynchronous;
-    const hipError_t error = rig_.call(request);
-    return error == hipSuccess ? rig_.call(protocol::SynchronizeDeviceRequest{}) : error;
-  }
   std::string at(std::uint64_t offset, std::size_t bytes) const {
     return {reinterpret_cast<const char*>(base_ + offset), bytes};
   }
@@ -99,7 +89,7 @@ class MirrorOrdersOf : public ::testing::Test {
 };
 
 TEST_F(MirrorOrdersOf, AreCarriedOutWhileTheExecutorWaits) {
-  ASSERT_EQ(fill(base_ + 3 * 4096, 10, 'd'), hipSuccess);
+  ASSERT_EQ(rig_.fill(base_ + 3 * 4096, 10, 'd'), hipSuccess);
   release = false;
   std::thread asking([this] { EXPECT_EQ(rig_.call(protocol::FindFreeMemoryRequest{}), hipSuccess); });
   EXPECT_TRUE(write({{base_ + 100, 5}, {base_ + 9000, 3}}, "hellobye").is_ok());
@@ -158,7 +148,7 @@ TEST_F(MirrorOrdersOf, MoreThanOneThatWaitsIsRefused) {
 
 // Its pages are not given back while somebody sends them.
 TEST_F(MirrorOrdersOf, APartIsClosedWhenItsAnswerIsAway) {
-  ASSERT_EQ(fill(base_, 1 << 20, 'x'), hipSuccess);
+  ASSERT_EQ(rig_.fill(base_, 1 << 20, 'x'), hipSuccess);
   BulkCompletion answered;
   const std::uint64_t tag = ++tag_;
   ASSERT_TRUE(order({Order::What::kFind, 0, tag, 0, 0, 0}, {{base_, kUnit}}, "", answered).is_ok());

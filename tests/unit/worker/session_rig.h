@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "hipcore/wire/fill.h"
 #include "hipcore/wire/gen/messages.h"
 #include "transport/base/mutex.h"
 #include "transport/loopback.h"
@@ -161,6 +162,17 @@ class SessionRig final : public MessageSink {
     protocol::SynchronizeStreamRequest request{};
     request.stream = stream;
     return call(request);
+  }
+  // On the null stream; done when this returns.
+  hipError_t fill(std::uint64_t address, std::uint64_t bytes, char value) {
+    protocol::FillRequest request{};
+    request.target = address;
+    request.value = static_cast<unsigned char>(value);
+    request.width = bytes;
+    request.form |= protocol::kFillSynchronous;
+    const hipError_t error = call(request);
+    if (error != hipSuccess) return error;
+    return call(protocol::SynchronizeDeviceRequest{});  // a fill may be answered before it is done
   }
   Status await(const BulkCompletion& completion) {
     return queue_->await(completion, Deadline::after(std::chrono::seconds(20)));
