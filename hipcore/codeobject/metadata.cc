@@ -95,6 +95,7 @@ std::uint32_t* number_field(KernelInfo& kernel, std::string_view key) {
   if (key == ".wavefront_size") return &kernel.wave_size;
   if (key == ".sgpr_count") return &kernel.scalar_registers;
   if (key == ".vgpr_count") return &kernel.vector_registers;
+  if (key == ".hipr_constant_size") return &kernel.constant_bytes;
   return nullptr;
 }
 

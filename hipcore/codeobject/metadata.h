@@ -37,9 +37,10 @@ struct KernelInfo {
   std::uint32_t wave_size = 64;
   std::uint32_t scalar_registers = 0;
   std::uint32_t vector_registers = 0;
-  bool can_print = false;           // printf or assert: it needs what the runtime prints with
-  bool parks = true;                // CPU only: false if none of its threads ever waits for another
-  std::vector<Argument> arguments;  // explicit ones, in source order; each lies inside the block
+  std::uint32_t constant_bytes = 0;  // CPU only: of the module's __constant__ variables
+  bool can_print = false;            // printf or assert: it needs what the runtime prints with
+  bool parks = true;                 // CPU only: false if none of its threads ever waits for another
+  std::vector<Argument> arguments;   // explicit ones, in source order; each lies inside the block
 };
 
 // Reads the note of an ELF code object. kProtocol: malformed. kUnavailable: an ELF without the note.

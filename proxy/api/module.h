@@ -19,8 +19,8 @@ hipError_t hipModuleGetGlobal(OUT(device) OPTIONAL hipDeviceptr_t* pointer, OUT(
 CUSTOM(code) hipError_t hipModuleGetFunctionCount(OUT() unsigned int* count, IN(module) hipModule_t module);
 CUSTOM(code) ASKS(code) hipError_t hipGetFuncBySymbol(OUT(function) hipFunction_t* function,
                                                       IN(host_function) const void* host);
-LOCAL(code) ASKS(code) hipError_t hipFuncGetAttributes(OUT() struct hipFuncAttributes* attributes,
-                                                       IN(host_function) const void* function);
+LOCAL(code) ASKS(first) hipError_t hipFuncGetAttributes(OUT() struct hipFuncAttributes* attributes,
+                                                        IN(host_function) const void* function);
 CACHED(0x0520) hipError_t hipFuncGetAttribute(OUT() int* value, hipFunction_attribute attribute,
                                               IN(function) hipFunction_t function);
 // AMD's runtime treats these three as hints: the client checks the function and sends nothing.

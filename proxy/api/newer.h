@@ -53,9 +53,9 @@ COMPOSED hipError_t hipDrvLaunchKernelEx(IN(opaque) const HIP_LAUNCH_CONFIG* con
                                          IN(function) hipFunction_t function,
                                          IN(opaque) OPTIONAL void** arguments, IN(opaque) OPTIONAL void** extra);
 COMPOSED ASKS(always) hipError_t hipModuleLoadFatBinary(OUT(module) hipModule_t* module, IN(opaque) const void* image);
-COMPOSED hipError_t hipOccupancyAvailableDynamicSMemPerBlock(OUT() size_t* bytes,
-                                                             IN(host_function) const void* function, int blocks,
-                                                             int block_size);
+COMPOSED ASKS(first)
+hipError_t hipOccupancyAvailableDynamicSMemPerBlock(OUT() size_t* bytes, IN(host_function) const void* function,
+                                                    int blocks, int block_size);
 COMPOSED hipChannelFormatDesc hipCreateChannelDesc(int x, int y, int z, int w, hipChannelFormatKind kind);
 COMPOSED hipError_t hipDeviceGetTexture1DLinearMaxWidth(OUT() size_t* width, IN() const hipChannelFormatDesc* channels,
                                                         int device);
@@ -126,10 +126,12 @@ COMPOSED hipError_t hipDrvMemDiscardAndPrefetchBatchAsync(IN(opaque) ARRAY(count
                                                           unsigned long long flags, IN(stream) hipStream_t stream);
 COMPOSED hipError_t hipInitDevice(int device, unsigned int device_flags, unsigned int flags);
 COMPOSED hipError_t hipDeviceGetLuid(OUT(opaque) char* luid, OUT() unsigned int* node_mask, hipDevice_t device);
-COMPOSED hipError_t hipOccupancyMaxActiveClusters(OUT() int* clusters, IN(host_function) const void* function,
-                                                  IN(opaque) const hipLaunchConfig_t* config);
-COMPOSED hipError_t hipOccupancyMaxPotentialClusterSize(OUT() int* blocks, IN(host_function) const void* function,
-                                                        IN(opaque) const hipLaunchConfig_t* config);
+COMPOSED ASKS(first)
+hipError_t hipOccupancyMaxActiveClusters(OUT() int* clusters, IN(host_function) const void* function,
+                                         IN(opaque) const hipLaunchConfig_t* config);
+COMPOSED ASKS(first)
+hipError_t hipOccupancyMaxPotentialClusterSize(OUT() int* blocks, IN(host_function) const void* function,
+                                               IN(opaque) const hipLaunchConfig_t* config);
 COMPOSED hipError_t hipDeviceGetDevResource(hipDevice_t device, OUT(opaque) hipDevResource* resource,
                                             hipDevResourceType type);
 COMPOSED hipError_t hipDevSmResourceSplitByCount(OUT(opaque) OPTIONAL hipDevResource* result,

@@ -26,17 +26,20 @@ namespace {
 // AMD's runtime reports these two for every kernel.
 constexpr int kBinaryVersion = 90;
 
-// Null, with `error` set: there is no such function. Else `client` is the client, too.
-std::shared_ptr<const FunctionFacts> facts_of(const void* function, Client*& client, hipError_t& error) {
+// Null, with `error` set: there is no such function. Else `client` is the client, and `handle` the
+// function's.
+std::shared_ptr<const FunctionFacts> facts_of(const void* function, Client*& client, hipError_t& error,
+                                              std::uint64_t* handle = nullptr) {
   if (function == nullptr) {
     error = hipErrorInvalidDeviceFunction;
     return nullptr;
   }
   client = client_for(error);
   if (client == nullptr) return nullptr;
-  std::uint64_t handle = 0;
-  error = client->modules().registered_function(thread_state().device, function, handle);
-  return error == hipSuccess ? client->modules().facts(handle) : nullptr;
+  std::uint64_t found = 0;
+  error = client->modules().registered_function(thread_state().device, function, found);
+  if (handle != nullptr) *handle = found;
+  return error == hipSuccess ? client->modules().facts(found) : nullptr;
 }
 
 // For settings that change nothing here.
@@ -60,13 +63,20 @@ hipError_t hipFuncGetAttributes(struct hipFuncAttributes* attributes, const void
   if (attributes == nullptr) return note_error(hipErrorInvalidValue);
   Client* client = nullptr;
   hipError_t error = hipSuccess;
-  auto facts = facts_of(function, client, error);
+  std::uint64_t handle = 0;
+  auto facts = facts_of(function, client, error, &handle);
   if (facts == nullptr) return note_error(error);
+  // Runtimes do not agree on what counts, and code for AMD's GPUs does not say what is constant.
+  int constant_bytes = 0;
+  error = ::hipFuncGetAttribute(&constant_bytes, HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
+                                reinterpret_cast<hipFunction_t>(handle));
+  if (error != hipSuccess) return error;
   const KernelLayout& layout = *facts->layout;
   const auto& device = client->snapshot().devices[static_cast<std::size_t>(facts->device)].properties;
   *attributes = {};
   attributes->binaryVersion = kBinaryVersion;
   attributes->ptxVersion = kBinaryVersion;
+  attributes->constSizeBytes = static_cast<std::size_t>(constant_bytes);
   attributes->localSizeBytes = layout.private_bytes;
   attributes->sharedSizeBytes = layout.static_shared_bytes;
   attributes->maxThreadsPerBlock = static_cast<int>(layout.max_threads_per_block);

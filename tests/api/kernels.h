@@ -38,6 +38,8 @@ const void* counter_symbol();  // __device__ int, 7 at the start
 const void* table_symbol();    // __device__ int[16]
 const void* block_symbol();    // __device__ unsigned char[kBlockBytes]
 const void* inline_symbol();   // inline __constant__ int, 11 at the start
+inline constexpr int kConstantBytes =
+    sizeof(float) + sizeof(int) + 2 * sizeof(int);  // these, and one of kernels
 inline constexpr int kBlockBytes = 100'000;
 // Takes a while, then out[0] = value.
 void launch_slow_store(int* out, int value, hipStream_t stream);

@@ -10,6 +10,7 @@ __device__ int counter = 7;
 __device__ int table[16];
 __device__ unsigned char block[tf::api_test::kBlockBytes];
 inline __constant__ int only_hosts = 11;  // no kernel uses it
+static __constant__ const int only_kernels[2] = {1, 2};
 
 __global__ void fill(int* out, int value, int n) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -45,7 +46,7 @@ __global__ void square(T* data, int n) {
   if (i < n) data[i] *= data[i];
 }
 
-__global__ void __launch_bounds__(64) bounded(int* out) { out[threadIdx.x] = 1; }
+__global__ void __launch_bounds__(64) bounded(int* out) { out[threadIdx.x] = only_kernels[threadIdx.x / 64]; }
 
 __global__ void with_shared(int* data) {
   __shared__ int parts[256];

@@ -172,6 +172,16 @@ TEST(Program, FunctionAttributes) {
   }
 }
 
+// Of the whole code object, whatever the kernel uses of it.
+TEST(Program, ConstantMemoryIsCounted) {
+  hipFuncAttributes attributes = {};
+  HIP_OK(hipFuncGetAttributes(&attributes, bounded_kernel()));
+  hipDeviceProp_t properties = {};
+  HIP_OK(hipGetDeviceProperties(&properties, 0));
+  if (std::string(properties.gcnArchName) != "x86_64-cpu") GTEST_SKIP() << "a number of the device's runtime";
+  EXPECT_EQ(attributes.constSizeBytes, std::size_t{kConstantBytes});
+}
+
 TEST(Program, Occupancy) {
   int blocks = 0;
   HIP_OK(hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, fill_kernel(), 256, 0));

@@ -22,6 +22,9 @@ FIRST_ALIGNED_I128 = 18  # and from this on align i128 to 16 bytes on x86-64
 
 NAME = r'(?:"(?:[^"]*)"|[-\w$.]+)'
 GLOBAL = re.compile(r'@(' + NAME + ')')
+# Private ones are literals, hidden ones the device library's.
+CONSTANT_VARIABLE = re.compile(r'^@' + NAME + r' = (?!external |extern_weak |private |[a-z_ ]*\bhidden )[a-z_ ]*'
+                               r'addrspace\(4\) (?:externally_initialized )?(?:global|constant) (.*)$')
 # The first call of every printf and assert.
 PRINTS = re.compile(r'__ockl_f?printf_\w*begin$')
 # Calls that may park the calling HIP thread: kernels that reach one run on fibers.
@@ -303,10 +306,17 @@ def run_function(kernel, spelling):
     return lines
 
 
-def table(kernels, static, spelling):
-    """One constant array of i64 for the module; note.py walks it in the same order: of every kernel the sizes
-    of its shared variables, then offset and size of every argument."""
-    words = []
+def constant_types(lines):
+    """The types of the module's own __constant__ variables. HIP's headers have some without a value (blockIdx)."""
+    found = [drop_address_spaces(m.group(1)) for m in map(CONSTANT_VARIABLE.match, lines) if m]
+    return [take_type(rest) for rest in found if not re.match(r' (?:undef|poison)\b', rest[len(take_type(rest)):])]
+
+
+def table(kernels, static, constants, spelling):
+    """One constant array of i64 for the module; note.py walks it in the same order: how many __constant__ variables
+    there are, and their sizes; of every kernel the sizes of its shared variables, then offset and size of every
+    argument."""
+    words = ['%d' % len(constants)] + [size_of(kind, spelling) for kind in constants]
     for kernel in kernels:
         words += [size_of(static[name], spelling) for name in kernel.shared]
         fields = argument_fields(kernel)
@@ -315,9 +325,8 @@ def table(kernels, static, spelling):
             words.append('ptrtoint (%s getelementptr (%s, %s null, i32 0, i32 %d) to i64)'
                          % (spelling.to(field), block, spelling.to(block), i))
             words.append(size_of(field, spelling))
-    body = ', '.join('i64 ' + w for w in words) or 'i64 0'
-    count = max(len(words), 1)
-    return ['@__hipr_table = constant [%d x i64] [%s], section "%s"' % (count, body, TABLE_SECTION)]
+    body = ', '.join('i64 ' + w for w in words)
+    return ['@__hipr_table = constant [%d x i64] [%s], section "%s"' % (len(words), body, TABLE_SECTION)]
 
 
 def reach(kernels, bodies, static, dynamic):
@@ -452,6 +461,7 @@ def rewrite(text):
     lines = [l for l in strip_target(text, spelling.layout).split('\n') if not l.startswith('@llvm.compiler.used = ')]
     refuse_assembly(lines, 'x86_64-cpu')
     groups = dict(re.findall(r'^attributes #(\d+) = \{(.*)\}', '\n'.join(lines), flags=re.M))
+    constants = constant_types(lines)
     static, dynamic, lines = parse_globals(lines, spelling)
     kernels, declares, bodies, out, inside = [], [], {}, [], None
     dropped = set()
@@ -485,4 +495,4 @@ def rewrite(text):
     out.append('@__hipr_module = constant {i64, %s} {i64 %d, %s @__hipr_enter}' % (enter, DEVICE_ABI, enter))
     for kernel in kernels:
         out += run_function(kernel, spelling)
-    return '\n'.join(out + table(kernels, static, spelling)) + '\n', kernels
+    return '\n'.join(out + table(kernels, static, constants, spelling)) + '\n', kernels

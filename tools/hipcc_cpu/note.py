@@ -31,6 +31,7 @@ def pack(value):
 def describe(kernels, words):
     """The metadata of a module; `words` are the constants ir.table() laid down, in the same order."""
     words, listed = iter(words), []
+    constant = sum([next(words) for _ in range(next(words))])
     for kernel in kernels:
         shared = sum(-(-next(words) // SHARED_ALIGNMENT) * SHARED_ALIGNMENT for _ in kernel.shared)
         arguments, end = [], 0
@@ -46,7 +47,7 @@ def describe(kernels, words):
                        '.group_segment_fixed_size': shared, '.private_segment_fixed_size': 0,
                        '.wavefront_size': WAVE_SIZE, '.max_flat_workgroup_size': kernel.max_threads,
                        '.sgpr_count': 0, '.vgpr_count': 0, '.hipr_parks': kernel.parks,
-                       '.hipr_prints': kernel.prints})
+                       '.hipr_prints': kernel.prints, '.hipr_constant_size': constant})
     return {'amdhsa.version': [1, 2], 'amdhsa.target': 'x86_64-unknown-linux-gnu--x86_64-cpu',
             'amdhsa.kernels': listed}
 

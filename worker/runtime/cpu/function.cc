@@ -67,7 +67,7 @@ hipError_t Backend::function_attribute(const Kernel& function, hipFunction_attri
       break;
     case HIP_FUNC_ATTRIBUTE_PTX_VERSION:
     case HIP_FUNC_ATTRIBUTE_BINARY_VERSION: value = 90; break;
-    case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+    case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: value = static_cast<int>(kernel.constant_bytes); break;
     case HIP_FUNC_ATTRIBUTE_NUM_REGS:
     case HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA:
     case HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: value = 0; break;
@@ -81,6 +81,7 @@ hipError_t Backend::function_attributes(const Kernel& function, hipFuncAttribute
   std::memset(&attributes, 0, sizeof attributes);
   attributes.binaryVersion = 90;
   attributes.ptxVersion = 90;
+  attributes.constSizeBytes = kernel.constant_bytes;
   attributes.localSizeBytes = kernel.private_bytes;
   attributes.sharedSizeBytes = kernel.static_shared_bytes;
   attributes.maxDynamicSharedSizeBytes = static_cast<int>(function->max_dynamic_shared_bytes());

@@ -36,7 +36,8 @@ struct Kernel {
   std::vector<KernelArgument> arguments;  // explicit ones only, in source order
   std::uint32_t argument_bytes = 0;       // size of the block run_grid() reads
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t private_bytes = 0;  // 0 when not known
+  std::uint32_t private_bytes = 0;   // 0 when not known
+  std::uint32_t constant_bytes = 0;  // of the object's __constant__ variables
   std::uint32_t max_threads_per_block = kMaxThreadsPerBlock;
   void* entry = nullptr;  // kernel/'s own: the trampoline
   void* owner = nullptr;  // kernel/'s own: what the trampoline's object needs at run time

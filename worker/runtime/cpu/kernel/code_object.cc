@@ -150,6 +150,7 @@ class LoadedObject final : public CodeObject {
     kernel.argument_bytes = info.argument_bytes;
     kernel.static_shared_bytes = info.static_shared_bytes;
     kernel.private_bytes = info.private_bytes;
+    kernel.constant_bytes = info.constant_bytes;
     kernel.max_threads_per_block = std::min(info.max_threads_per_block, kMaxThreadsPerBlock);
     kernel.entry = entry;
     kernel.owner = &loaded.record;  // map nodes keep their address
