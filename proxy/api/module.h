@@ -23,7 +23,8 @@ LOCAL(code) ASKS(first) hipError_t hipFuncGetAttributes(OUT() struct hipFuncAttr
                                                         IN(host_function) const void* function);
 CACHED(0x0520) hipError_t hipFuncGetAttribute(OUT() int* value, hipFunction_attribute attribute,
                                               IN(function) hipFunction_t function);
-// AMD's runtime treats these three as hints: the client checks the function and sends nothing.
+// AMD's runtime treats these three as hints: the client checks the function, keeps what can be asked, and sends
+// nothing.
 LOCAL(code) hipError_t hipFuncSetAttribute(IN(host_function) const void* function, hipFuncAttribute attribute,
                                            int value);
 LOCAL(code) hipError_t hipFuncSetCacheConfig(IN(host_function) const void* function, hipFuncCache_t config);

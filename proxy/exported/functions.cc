@@ -81,11 +81,14 @@ hipError_t hipFuncGetAttributes(struct hipFuncAttributes* attributes, const void
   attributes->sharedSizeBytes = layout.static_shared_bytes;
   attributes->maxThreadsPerBlock = static_cast<int>(layout.max_threads_per_block);
   attributes->numRegs = static_cast<int>(layout.registers);
-  attributes->maxDynamicSharedSizeBytes =
-      static_cast<int>(device.shared_mem_per_block) - static_cast<int>(layout.static_shared_bytes);
+  const int limit = facts->dynamic_shared_limit.load(std::memory_order_relaxed);
+  attributes->maxDynamicSharedSizeBytes = limit >= 0 ? limit
+                                                     : static_cast<int>(device.shared_mem_per_block) -
+                                                           static_cast<int>(layout.static_shared_bytes);
   return note_error(hipSuccess);
 }
 
+// Launches may have all the shared memory that there is, whatever the limit says, as in AMD's runtime.
 hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute attribute, int value) {
   if (!hipcore::takes_attribute(attribute, value)) return note_error(hipErrorInvalidValue);
   Client* client = nullptr;
@@ -94,7 +97,9 @@ hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute attribute,
   if (facts == nullptr || attribute != hipFuncAttributeMaxDynamicSharedMemorySize) return note_error(error);
   const auto& device = client->snapshot().devices[static_cast<std::size_t>(facts->device)];
   const std::uint64_t bytes = facts->layout->static_shared_bytes + static_cast<std::uint64_t>(value);
-  return note_error(bytes <= shared_bytes_on_request(device) ? hipSuccess : hipErrorInvalidValue);
+  if (bytes > shared_bytes_on_request(device)) return note_error(hipErrorInvalidValue);
+  facts->dynamic_shared_limit.store(value, std::memory_order_relaxed);
+  return note_error(hipSuccess);
 }
 
 hipError_t hipFuncSetCacheConfig(const void* function, hipFuncCache_t config) {

@@ -63,6 +63,8 @@ struct FunctionFacts final : Facts {
   int device = 0;
   std::uint64_t module = 0;
   std::shared_ptr<const KernelLayout> layout;
+  // What hipFuncSetAttribute asked for, in bytes; -1: nothing. Relaxed: a number that only queries read.
+  mutable std::atomic<int> dynamic_shared_limit{-1};
 };
 
 // How many functions' facts of unloaded modules are kept, for threads that still read them.

@@ -182,6 +182,29 @@ TEST(Program, ConstantMemoryIsCounted) {
   EXPECT_EQ(attributes.constSizeBytes, std::size_t{kConstantBytes});
 }
 
+TEST(Program, TheLimitOfSharedMemoryCanBeAsked) {
+  int most = 0;
+  HIP_OK(hipDeviceGetAttribute(&most, hipDeviceAttributeMaxSharedMemoryPerBlock, 0));
+  const auto limit = [] {
+    hipFuncAttributes attributes = {};
+    EXPECT_EQ(hipFuncGetAttributes(&attributes, shared_kernel()), hipSuccess);
+    return attributes.maxDynamicSharedSizeBytes;
+  };
+  const auto set = [](int bytes) {
+    return hipFuncSetAttribute(shared_kernel(), hipFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  };
+  const int whole = most - 1024;
+  for (const int bytes : {2048, 0, whole}) {
+    HIP_OK(set(bytes));
+    EXPECT_EQ(limit(), bytes);
+  }
+  HIP_OK(set(512));
+  EXPECT_EQ(set(1 << 30), hipErrorInvalidValue);
+  HIP_OK(hipFuncSetAttribute(shared_kernel(), hipFuncAttributePreferredSharedMemoryCarveout, 50));
+  EXPECT_EQ(limit(), 512) << "what is refused, and other settings, leave it";
+  HIP_OK(set(whole));
+}
+
 TEST(Program, Occupancy) {
   int blocks = 0;
   HIP_OK(hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, fill_kernel(), 256, 0));

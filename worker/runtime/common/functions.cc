@@ -66,14 +66,22 @@ TF_EXPORT hipError_t hipGetFuncBySymbol(hipFunction_t* function, const void* hos
 
 hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* host) {
   if (!attributes) return api([] { return hipErrorInvalidValue; });
-  return with_host(host,
-                   [&](const Kernel& kernel) { return Backend::function_attributes(kernel, *attributes); });
+  return with_host(host, [&](const Kernel& kernel) -> hipError_t {
+    if (const hipError_t status = Backend::function_attributes(kernel, *attributes)) return status;
+    const auto limit = programs().dynamic_limit_bytes(host, Backend::thread().device);
+    if (limit) attributes->maxDynamicSharedSizeBytes = *limit;
+    return hipSuccess;
+  });
 }
 
 hipError_t hipFuncSetAttribute(const void* host, hipFuncAttribute attribute, int value) {
   if (!tf::hipcore::takes_attribute(attribute, value)) return api([] { return hipErrorInvalidValue; });
-  return with_host(
-      host, [&](const Kernel& kernel) { return Backend::set_function_attribute(kernel, attribute, value); });
+  return with_host(host, [&](const Kernel& kernel) -> hipError_t {
+    if (const hipError_t status = Backend::set_function_attribute(kernel, attribute, value)) return status;
+    if (attribute == hipFuncAttributeMaxDynamicSharedMemorySize)
+      programs().limit_dynamic_bytes(host, Backend::thread().device, value);
+    return hipSuccess;
+  });
 }
 
 hipError_t hipFuncSetCacheConfig(const void* host, hipFuncCache_t config) {

@@ -66,7 +66,7 @@ void Programs::remove_binary(void** handle) {
 void Programs::add(Symbols& symbols, void** handle, const void* host, const char* name) {
   const auto binary = binaries_.find(handle);
   if (binary == binaries_.end() || !host || !name || symbols.size() >= kMaxRegistrations) return;
-  symbols.insert_or_assign(host, Symbol{binary->second, name, {}});
+  symbols.insert_or_assign(host, Symbol{binary->second, name, {}, {}});
   version_.fetch_add(1, std::memory_order_release);
 }
 
@@ -171,6 +171,18 @@ const char* Programs::name(const void* host) const {
   return known == functions_.end() ? nullptr : known->second.name.c_str();
 }
 
+void Programs::limit_dynamic_bytes(const void* host, int device, int bytes) {
+  const MutexLock lock(mutex_);
+  const auto known = functions_.find(host);
+  if (known != functions_.end()) put(known->second.dynamic_limits, device, std::optional<int>(bytes));
+}
+
+std::optional<int> Programs::dynamic_limit_bytes(const void* host, int device) const {
+  const SharedLock lock(mutex_);
+  const auto known = functions_.find(host);
+  return known == functions_.end() ? std::nullopt : at(known->second.dynamic_limits, device);
+}
+
 void Programs::forget_modules(int device) {
   const MutexLock lock(mutex_);
   for (auto& entry : binaries_) {
@@ -179,6 +191,8 @@ void Programs::forget_modules(int device) {
   }
   for (auto& entry : functions_) {
     if (at(entry.second.functions, device)) put(entry.second.functions, device, Kernel());
+    if (at(entry.second.dynamic_limits, device))
+      put(entry.second.dynamic_limits, device, std::optional<int>());
   }
   version_.fetch_add(1, std::memory_order_release);
 }

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -44,6 +45,11 @@ class Programs {
   bool is_registered(const void* host) const;
   // The registered name; null if unknown. Lives until its fat binary is unregistered.
   const char* name(const void* host) const;
+  // What hipFuncSetAttribute allowed of dynamic shared memory, in bytes, until the kernel is unregistered or
+  // the device forgotten. hipFuncGetAttributes tells; launches may have all that there is, as in AMD's
+  // runtime.
+  void limit_dynamic_bytes(const void* host, int device, int bytes);
+  std::optional<int> dynamic_limit_bytes(const void* host, int device) const;
   // The device's context is gone, with everything loaded there.
   void forget_modules(int device);
   // Grows when a lookup may have become wrong. Acquire: what was found at this version is complete.
@@ -61,7 +67,9 @@ class Programs {
   struct Symbol {
     std::shared_ptr<Binary> binary;
     std::string name;
-    std::vector<Kernel> functions;  // by device, the resolved ones; under mutex_
+    // By device; under mutex_.
+    std::vector<Kernel> functions;  // the resolved ones
+    std::vector<std::optional<int>> dynamic_limits;
   };
   using Symbols = std::unordered_map<const void*, Symbol>;
 
