@@ -214,12 +214,6 @@ hipGraphExecUpdateResult compare(const PlanItem& have, const PlanItem& wanted) {
   return hipGraphExecUpdateSuccess;
 }
 
-bool same_direction(const Work& have, const Work& wanted) {
-  const auto* const before = std::get_if<CopyWork>(&have);
-  const auto* const after = std::get_if<CopyWork>(&wanted);
-  return before == nullptr || after == nullptr || before->kind == after->kind;
-}
-
 }  // namespace
 
 hipGraphExecUpdateResult compare(const Plan& have, const Plan& wanted) {

@@ -188,11 +188,13 @@ Node* Library::copy_of(const Exec& exec, hipGraphNode_t node) const {
 
 namespace {
 
-// The direction of a copy cannot change in an executable graph.
-bool keeps_direction(const Work& old, const Work& wanted) {
-  const auto* before = std::get_if<CopyWork>(&old);
-  const auto* after = std::get_if<CopyWork>(&wanted);
-  return before == nullptr || after == nullptr || before->kind == after->kind;
+// In an executable graph a fill of several rows is as wide and high as before, or AMD's runtime refuses it.
+// One row may take the place of anything.
+bool keeps_rows(const Work& old, const Work& wanted) {
+  const auto* const before = std::get_if<FillWork>(&old);
+  const auto* const after = std::get_if<FillWork>(&wanted);
+  if (before == nullptr || after == nullptr || after->height == 1) return true;
+  return before->width == after->width && before->height == after->height;
 }
 
 }  // namespace
@@ -208,7 +210,7 @@ hipError_t Library::set_in_exec(hipGraphExec_t exec, hipGraphNode_t node, Shared
       found = find(exec);
       copy = found != nullptr ? copy_of(*found, node) : nullptr;
       if (copy == nullptr || !same_kind(*copy->work, *work)) return hipErrorInvalidValue;
-      if (!keeps_direction(*copy->work, *work)) return hipErrorInvalidValue;
+      if (!same_direction(*copy->work, *work) || !keeps_rows(*copy->work, *work)) return hipErrorInvalidValue;
     }
     bool enabled = copy->enabled;
     if (const hipError_t error = exchange(*found, *copy, work, enabled)) return error;

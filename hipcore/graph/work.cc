@@ -58,6 +58,12 @@ bool same_kind(const Work& one, const Work& other) {
   return event == nullptr || event->record == std::get<EventWork>(other).record;
 }
 
+bool same_direction(const Work& one, const Work& other) {
+  const auto* const before = std::get_if<CopyWork>(&one);
+  const auto* const after = std::get_if<CopyWork>(&other);
+  return before == nullptr || after == nullptr || before->kind == after->kind;
+}
+
 hipError_t read_kernel(const hipKernelNodeParams& parameters, const KernelFacts& facts, KernelWork& work) {
   if (parameters.kernelParams != nullptr && parameters.extra != nullptr) return hipErrorInvalidValue;
   work.function = parameters.func;

@@ -114,6 +114,8 @@ int type_of(const Work& work);
 // Whether one may replace the other in a node: parameters may change, the kind of node never does. All copies
 // are one kind.
 bool same_kind(const Work& one, const Work& other);
+// False for two copies that do not go the same way.
+bool same_direction(const Work& one, const Work& other);
 
 // Convert the API's parameters to work and back. hipErrorInvalidValue: they make no sense.
 hipError_t read_kernel(const hipKernelNodeParams& parameters, const KernelFacts& facts, KernelWork& work);

@@ -220,6 +220,54 @@ TEST(GraphNodes, ParametersOfFillsAndCopies) {
             hipSuccess);
 }
 
+// Of `height` rows of `width` ints, at a pitch of 64 bytes.
+hipMemsetParams rows(void* target, unsigned value, std::size_t width, std::size_t height) {
+  hipMemsetParams parameters = filling(target, value, width);
+  parameters.height = height;
+  parameters.pitch = 64;
+  return parameters;
+}
+
+// An executable graph keeps the width and height of a fill of several rows; a graph does not.
+TEST(GraphNodes, RowsOfAFillStay) {
+  TestStream stream;
+  DeviceBuffer device(256);
+  DeviceBuffer other(256);
+  TestGraph graph;
+  hipGraphNode_t node = nullptr;
+  hipMemsetParams parameters = rows(device.get(), 5, 4, 3);
+  HIP_OK(hipGraphAddMemsetNode(&node, graph, nullptr, 0, &parameters));
+  TestExec exec(graph);
+  for (const auto& [width, height] : {std::pair{5, 3}, {4, 2}, {3, 3}, {4, 4}}) {
+    parameters = rows(device.get(), 6, static_cast<std::size_t>(width), static_cast<std::size_t>(height));
+    EXPECT_EQ(hipGraphExecMemsetNodeSetParams(exec, node, &parameters), hipErrorInvalidValue)
+        << width << height;
+  }
+  HIP_OK(hipMemset(device.get(), 0, 256));
+  HIP_OK(hipMemset(other.get(), 0, 256));
+  parameters = rows(other.get(), 7, 4, 3);
+  parameters.pitch = 32;
+  HIP_OK(hipGraphExecMemsetNodeSetParams(exec, node, &parameters));
+  launch(exec, stream);
+  EXPECT_EQ(read_ints(device.get(), 64), std::vector<int>(64, 0));
+  std::vector<int> expected(64, 0);
+  for (int row = 0; row < 3; ++row) std::fill_n(expected.begin() + row * 8, 4, 7);
+  EXPECT_EQ(read_ints(other.get(), 64), expected);
+  parameters = filling(other.get(), 9, 10);
+  HIP_OK(hipGraphExecMemsetNodeSetParams(exec, node, &parameters)) << "one row may be any";
+  launch(exec, stream);
+  std::fill_n(expected.begin(), 10, 9);
+  EXPECT_EQ(read_ints(other.get(), 64), expected);
+  parameters = rows(other.get(), 1, 2, 4);
+  HIP_OK(hipGraphMemsetNodeSetParams(node, &parameters));
+  hipGraphNode_t wrong = nullptr;
+  hipGraphExecUpdateResult result = hipGraphExecUpdateError;
+  HIP_OK(hipGraphExecUpdate(exec, graph, &wrong, &result)) << "a whole graph may have other rows";
+  launch(exec, stream);
+  for (int row = 0; row < 4; ++row) std::fill_n(expected.begin() + row * 16, 2, 1);
+  EXPECT_EQ(read_ints(other.get(), 64), expected);
+}
+
 // Not the copy that they describe, which has other pointers and pitches.
 TEST(GraphNodes, ParametersOfBoxesAreReturnedAsGiven) {
   DeviceBuffer device(4096);
