@@ -39,6 +39,11 @@ if(TF_SANITIZE)
   target_compile_options(tf_options INTERFACE -fsanitize=${TF_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(tf_options INTERFACE -fsanitize=${TF_SANITIZE})
 endif()
+# A fuzzer goes by the branches that its inputs reach: those of the code under test, and not only its entry's.
+if(TF_FUZZ)
+  target_compile_options(tf_options INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(tf_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 if(TF_SANITIZE MATCHES undefined)
   # HIP is a C API: callers may pass any number where the prototype says enum, and the checks read it.
   target_compile_options(tf_options INTERFACE -fno-sanitize=enum)
