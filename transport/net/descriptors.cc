@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unix sockets only: descriptors that travel with bytes, and who the peer is.
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -37,7 +38,7 @@ struct Part {
   bool is_cut = false;  // a packet that was longer: the rest is lost
 };
 
-// What one recvmsg() brings, at least a byte. Waits for it.
+// What one recvmsg() brings. Waits for it. Nothing: the end, or an empty packet.
 Result<Part> receive_part(int socket, std::span<std::byte> bytes, std::vector<OwnedFd>& fds,
                           Deadline deadline) {
   for (;;) {
@@ -56,7 +57,6 @@ Result<Part> receive_part(int socket, std::span<std::byte> bytes, std::vector<Ow
     }
     if (got < 0) return Status::from_errno("recvmsg", errno);
     take_descriptors(message, fds);
-    if (got == 0) return Status(Code::kPeerLost, "the peer closed the connection");
     const bool cut = (message.msg_flags & MSG_CTRUNC) != 0;
     if (cut && fds.size() < kFdsPerMessageMax)
       return Status(Code::kResourceExhausted, "no descriptor is free for what the peer passed (ulimit -n)");
@@ -64,6 +64,13 @@ Result<Part> receive_part(int socket, std::span<std::byte> bytes, std::vector<Ow
       return Status(Code::kProtocol, "the peer passed more descriptors than kFdsPerMessageMax");
     return Part{static_cast<std::size_t>(got), (message.msg_flags & MSG_TRUNC) != 0};
   }
+}
+
+Status peer_closed() { return {Code::kPeerLost, "the peer closed the connection"}; }
+
+bool has_hung_up(int socket) {
+  pollfd polled{socket, POLLRDHUP, 0};
+  return ::poll(&polled, 1, 0) > 0 && (polled.revents & (POLLRDHUP | POLLHUP)) != 0;
 }
 
 }  // namespace
@@ -103,6 +110,7 @@ Status receive_with_fds(int socket, std::span<std::byte> bytes, std::vector<Owne
   while (!bytes.empty()) {
     Result<Part> part = receive_part(socket, bytes, fds, deadline);
     if (!part) return part.status();
+    if (part->bytes == 0) return peer_closed();
     bytes = bytes.subspan(part->bytes);
   }
   return Status::ok();
@@ -113,6 +121,7 @@ Status receive_packet_with_fds(int socket, std::span<std::byte> bytes, std::vect
   if (bytes.empty()) return {Code::kInvalidArgument, "descriptors travel with at least one byte"};
   Result<Part> part = receive_part(socket, bytes, fds, deadline);
   if (!part) return part.status();
+  if (part->bytes == 0 && has_hung_up(socket)) return peer_closed();
   if (part->bytes == bytes.size() && !part->is_cut) return Status::ok();
   return {Code::kProtocol, "the peer sent a packet of another size than its packets have"};
 }

@@ -209,14 +209,13 @@ void Supervisor::read_channel(pid_t pid, Child& child) {
   for (int count = 0; child.channel && count < kMessagesPerTurn; ++count) {
     Result<ChannelMessage> message = receive_message(child.channel.get(), Deadline::now());
     if (message.code() == Code::kTimeout) return;
-    if (!message) {
-      child.channel.reset();  // it has exited or is about to; reap() says how
-      if (message.code() != Code::kPeerLost) ::kill(pid, SIGKILL);
-      return;
+    if (message && take_message(pid, child, *message)) continue;
+    // kPeerLost: it has exited or is about to, and reap() says how. If it goes on, it ends all the same.
+    if (message.code() != Code::kPeerLost) {
+      child.end_reason = message ? "killed: it sent an invalid message"
+                                 : "killed: its message cannot be read: " + message.status().message();
+      intake_.log().line("session {}, process {}: {}", child.session_id, pid, child.end_reason);
     }
-    if (take_message(pid, child, *message)) continue;
-    child.end_reason = "killed: it sent an invalid message";
-    intake_.log().line("session {}, process {}: {}", child.session_id, pid, child.end_reason);
     child.channel.reset();
     ::kill(pid, SIGKILL);
   }

@@ -49,8 +49,8 @@ TEST_F(Channel, CarriesEnvelopes) {
 
 // One packet for each look: a process that sends them in pieces costs the supervisor no more than others do.
 TEST_F(Channel, RefusesPacketsOfAnotherSize) {
-  for (const std::size_t bytes :
-       {std::size_t{1}, packet_.size() / 2, packet_.size() - 1, packet_.size() + 1, 2 * packet_.size()}) {
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, packet_.size() / 2, packet_.size() - 1,
+                                  packet_.size() + 1, 2 * packet_.size()}) {
     send_bytes(bytes);
     ASSERT_TRUE(say(9).is_ok());
     EXPECT_EQ(hear().code(), Code::kProtocol) << bytes;
@@ -58,6 +58,13 @@ TEST_F(Channel, RefusesPacketsOfAnotherSize) {
     ASSERT_TRUE(next.is_ok()) << bytes << ": " << next.status().to_string();
     EXPECT_EQ(next->number, 9u) << bytes;
   }
+}
+
+TEST_F(Channel, EndsWithTheOtherEnd) {
+  ASSERT_TRUE(say(7).is_ok());
+  ends_.session.reset();
+  EXPECT_TRUE(hear().is_ok());
+  EXPECT_EQ(hear().code(), Code::kPeerLost);
 }
 
 }  // namespace

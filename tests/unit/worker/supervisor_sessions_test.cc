@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -90,6 +92,27 @@ TEST_F(Misbehaving, ASessionThatSpeaksAsTheSupervisorIsKilled) {
   EXPECT_TRUE(ends(session));
 }
 
+// It would read as the end of the channel, and the process would go on where no message reaches it.
+TEST_F(Misbehaving, ASessionThatSendsAnEmptyPacketIsKilled) {
+  testing::internal::CaptureStderr();
+  start("empties");
+  const pid_t session = worker_->children().front();
+  const net::OwnedFd client = connect();
+  EXPECT_TRUE(ends(session));
+  worker_.reset();
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("killed: its message cannot be read: the peer sent a packet of another size"),
+            std::string::npos)
+      << log;
+}
+
+TEST_F(Misbehaving, ASessionThatLeavesTheChannelIsKilled) {
+  start("leaves");
+  const pid_t session = worker_->children().front();
+  const net::OwnedFd client = connect();
+  EXPECT_TRUE(ends(session));
+}
+
 int send(Envelope kind, const net::Token& token = {}) {
   ChannelMessage message;
   message.kind = kind;
@@ -104,6 +127,9 @@ int misbehave(std::string_view kind) {
   if (!grant || grant.value().kind != Envelope::kGrant) return 1;
   Result<ChannelMessage> control = receive_message(kSessionChannelFd, Deadline::never());
   if (!control || control->kind != Envelope::kControl || send(Envelope::kTaken) != 0) return 1;
+  if (kind == "empties") static_cast<void>(::send(kSessionChannelFd, "", 0, MSG_NOSIGNAL));
+  if (kind == "leaves") static_cast<void>(::shutdown(kSessionChannelFd, SHUT_WR));
+  if (kind == "empties" || kind == "leaves") return ::pause();  // it has more to do
   net::Token token;
   for (int sent = 0; sent < kFloodMessages; ++sent) {
     std::memcpy(token.bytes.data(), &sent, sizeof sent);
