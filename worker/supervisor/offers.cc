@@ -6,6 +6,24 @@
 #include <utility>
 
 namespace tf::worker {
+namespace {
+
+// Sessions number the devices that they show; offers have the worker's numbers, for sessions show different
+// ones. -1: the session does not show it.
+int workers_number(const DeviceSet& shown, int device) {
+  if (shown.empty()) return device;
+  return device >= 0 && static_cast<std::size_t>(device) < shown.size()
+             ? shown[static_cast<std::size_t>(device)]
+             : -1;
+}
+
+int shown_number(const DeviceSet& shown, int device) {
+  if (shown.empty()) return device;
+  const auto found = std::ranges::find(shown, device);
+  return found == shown.end() ? -1 : static_cast<int>(found - shown.begin());
+}
+
+}  // namespace
 
 bool Offers::keep(pid_t pid, ChannelMessage& message) {
   const auto own = std::count_if(offers_.begin(), offers_.end(),
@@ -37,6 +55,24 @@ void Offers::handle(pid_t pid, ChannelMessage& message, ChannelMessage& answer) 
 void Offers::sent(const net::Token& name, ChannelMessage& answer) {
   const auto found = offers_.find(name);
   if (answer.connection && found != offers_.end()) found->second.memory = std::move(answer.connection);
+}
+
+void Offers::serve(int channel, pid_t pid, const DeviceSet& shown, ChannelMessage& message) {
+  ChannelMessage answer;
+  if (message.kind == Envelope::kOffer) {
+    message.piece.device = workers_number(shown, message.piece.device);
+    if (message.piece.device < 0) message.piece.kind = SharedPiece::Kind::kNone;
+  }
+  handle(pid, message, answer);
+  answer.piece.device = shown_number(shown, answer.piece.device);
+  net::OwnedFd kept;
+  if (answer.piece.device < 0) {
+    answer.piece = {};
+    kept = std::move(answer.connection);
+  }
+  static_cast<void>(send_message(channel, answer, Deadline::now()));
+  if (kept) answer.connection = std::move(kept);
+  sent(message.attach.token, answer);
 }
 
 void Offers::forget(pid_t pid) {

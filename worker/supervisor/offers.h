@@ -10,6 +10,7 @@
 
 #include "transport/net/attach.h"
 #include "worker/base/channel.h"
+#include "worker/supervisor/spares.h"
 
 namespace tf::worker {
 
@@ -21,6 +22,9 @@ class Offers {
   // kWithdraw. The answer to kWant lends the descriptor; sent() takes it back.
   void handle(pid_t pid, ChannelMessage& message, ChannelMessage& answer);
   void sent(const net::Token& name, ChannelMessage& answer);
+  // All of that for a message of session process `pid`, which shows the devices `shown` to its client. The
+  // answer goes to its channel, if there is room: a process that does not read its answers does not get them.
+  void serve(int channel, pid_t pid, const DeviceSet& shown, ChannelMessage& message);
   void forget(pid_t pid);
   std::size_t size() const { return offers_.size(); }
 

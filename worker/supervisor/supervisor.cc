@@ -25,21 +25,6 @@ namespace {
 constexpr int kPollMax_ms = 1000;
 constexpr int kMessagesPerTurn = 256;  // of one session process, so that none keeps the others waiting
 
-// Sessions number the devices that they show; offers have the worker's numbers, for sessions show different
-// ones. -1: the session does not show it.
-int workers_number(const DeviceSet& shown, int device) {
-  if (shown.empty()) return device;
-  return device >= 0 && static_cast<std::size_t>(device) < shown.size()
-             ? shown[static_cast<std::size_t>(device)]
-             : -1;
-}
-
-int shown_number(const DeviceSet& shown, int device) {
-  if (shown.empty()) return device;
-  const auto found = std::ranges::find(shown, device);
-  return found == shown.end() ? -1 : static_cast<int>(found - shown.begin());
-}
-
 }  // namespace
 
 sigset_t handled_signals() {
@@ -246,7 +231,7 @@ bool Supervisor::take_message(pid_t pid, Child& child, ChannelMessage& message) 
     case Envelope::kWant:
     case Envelope::kWithdraw:
       if (child.state != State::kServing) return false;
-      share(pid, child, message);
+      offers_.serve(child.channel.get(), pid, child.shown, message);
       return true;
     default: return false;
   }
@@ -258,25 +243,6 @@ bool Supervisor::expect_lanes(pid_t pid, Child& child, const net::Token& token) 
   if (!tokens_.emplace(token, pid).second)
     intake_.log().line("session {}: another session already uses its token", child.session_id);
   return true;
-}
-
-void Supervisor::share(pid_t pid, Child& child, ChannelMessage& message) {
-  ChannelMessage answer;
-  if (message.kind == Envelope::kOffer) {
-    message.piece.device = workers_number(child.shown, message.piece.device);
-    if (message.piece.device < 0) message.piece.kind = SharedPiece::Kind::kNone;
-  }
-  offers_.handle(pid, message, answer);
-  answer.piece.device = shown_number(child.shown, answer.piece.device);
-  net::OwnedFd kept;
-  if (answer.piece.device < 0) {
-    answer.piece = {};
-    kept = std::move(answer.connection);
-  }
-  // A process that does not read its answers does not get them.
-  static_cast<void>(send_message(child.channel.get(), answer, Deadline::now()));
-  if (kept) answer.connection = std::move(kept);
-  offers_.sent(message.attach.token, answer);
 }
 
 void Supervisor::read_signals() {

@@ -122,7 +122,6 @@ class Supervisor {
   // False: a session process must not send this at this time.
   bool take_message(pid_t pid, Child& child, ChannelMessage& message);
   bool expect_lanes(pid_t pid, Child& child, const net::Token& token);
-  void share(pid_t pid, Child& child, ChannelMessage& message);
   void keep_spares();
   void end_spare(pid_t pid, Child& child);
   void replace_the_late();
