@@ -154,6 +154,13 @@ inline bool is_nvidia() {
 // NVIDIA's driver calls host functions one at a time: one that waits for another stream's waits for ever.
 inline bool runs_host_functions_at_once() { return !is_nvidia(); }
 
+// Whether the device reaches memory that no HIP function allocated or registered.
+inline bool reaches_pageable_memory() {
+  int value = 0;
+  EXPECT_EQ(hipDeviceGetAttribute(&value, hipDeviceAttributePageableMemoryAccess, 0), hipSuccess);
+  return value != 0;
+}
+
 inline int device_count() {
   int count = 0;
   return hipGetDeviceCount(&count) == hipSuccess ? count : 0;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What hipMemAdvise and hipMemPrefetchAsync say, and hipMemRangeGetAttribute gives back.
+#include <sys/mman.h>
+
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -209,9 +211,8 @@ TEST_F(MemoryAdvice, BadQuestionsAreRefused) {
   EXPECT_EQ(asked(data, 4, kReadMostly, pages_, 6 * kPage), hipErrorInvalidValue) << "beyond the allocation";
   DeviceBuffer device(kPage);
   PinnedBuffer pinned(kPage);
-  for (const void* other : {device.get(), pinned.as<void>(), static_cast<void*>(data)})
+  for (const void* other : {device.get(), pinned.as<void>()})
     EXPECT_EQ(asked(data, 4, kReadMostly, other, 16), hipErrorInvalidValue);
-  EXPECT_EQ(asked(data, 4, hipMemRangeAttributeCoherencyMode, data, 16), hipErrorInvalidValue);
 }
 
 TEST_F(MemoryAdvice, BadAdviceIsRefused) {
@@ -238,6 +239,53 @@ TEST_F(MemoryAdvice, IsRoundedToPages) {
   EXPECT_EQ(ask(hipMemRangeAttributeReadMostly, small[0], 100), 1);
   EXPECT_EQ(ask(hipMemRangeAttributeReadMostly, small[1], 100), 0);
   for (char* one : small) HIP_OK(hipFree(one));
+}
+
+// Memory of mmap(), which HIP knows nothing of.
+class MemoryAdvicePageable : public MemoryAdvice {
+ protected:
+  static constexpr std::size_t kBytes = 4 * kPage;
+
+  void SetUp() override {
+    MemoryAdvice::SetUp();
+    if (IsSkipped()) return;
+    own_ =
+        static_cast<char*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(static_cast<void*>(own_), MAP_FAILED);
+  }
+  void TearDown() override {
+    if (own_ != nullptr) munmap(own_, kBytes);
+    MemoryAdvice::TearDown();
+  }
+
+  char* own_ = nullptr;
+};
+
+TEST_F(MemoryAdvicePageable, IsTakenWhereDevicesReachIt) {
+  if (!reaches_pageable_memory()) {
+    int value = 77;
+    EXPECT_EQ(hipMemAdvise(own_, kPage, hipMemAdviseSetReadMostly, 0), hipErrorInvalidValue);
+    EXPECT_EQ(hipMemPrefetchAsync(own_, kPage, 0, nullptr), hipErrorInvalidValue);
+    for (const auto attribute : {hipMemRangeAttributeReadMostly, hipMemRangeAttributeCoherencyMode})
+      EXPECT_EQ(hipMemRangeGetAttribute(&value, sizeof value, attribute, own_, kPage), hipErrorInvalidValue);
+    return;
+  }
+  EXPECT_EQ(ask(hipMemRangeAttributeReadMostly, own_, kBytes), 0);
+  EXPECT_EQ(ask(hipMemRangeAttributeCoherencyMode, own_, kBytes), kFine);
+  HIP_OK(hipMemAdvise(own_ + 100, kPage, hipMemAdviseSetReadMostly, 0));
+  EXPECT_EQ(ask(hipMemRangeAttributeReadMostly, own_, 2 * kPage), 1) << "whole pages";
+  EXPECT_EQ(ask(hipMemRangeAttributeReadMostly, own_, 3 * kPage), 0);
+  HIP_OK(hipMemAdvise(own_, kBytes, hipMemAdviseSetPreferredLocation, 0));
+  EXPECT_EQ(ask(hipMemRangeAttributePreferredLocation, own_, kBytes), 0);
+  HIP_OK(hipMemPrefetchAsync(own_, kBytes, hipCpuDeviceId, nullptr));
+  HIP_OK(hipDeviceSynchronize());
+  EXPECT_EQ(ask(hipMemRangeAttributeLastPrefetchLocation, own_, kBytes), hipCpuDeviceId);
+}
+
+TEST_F(MemoryAdvicePageable, MustBeThere) {
+  munmap(own_ + 2 * kPage, kPage);
+  for (const std::size_t bytes : {std::size_t{0}, 3 * kPage, SIZE_MAX})
+    EXPECT_EQ(hipMemAdvise(own_, bytes, hipMemAdviseSetReadMostly, 0), hipErrorInvalidValue) << bytes;
 }
 
 // What a reset leaves of the memory is not the next allocation's.

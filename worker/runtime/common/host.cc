@@ -81,8 +81,13 @@ hipError_t attach(hipStream_t handle, void* pointer, std::size_t bytes, unsigned
   if (const hipError_t status = Backend::find_stream(handle, stream)) return status;
   if (const hipError_t status = hipcore::check_attach(handle, flags)) return status;
   abi::PointerFacts facts;
-  if (!Backend::pointer_facts(pointer, facts)) return hipErrorInvalidValue;
-  return hipcore::check_attached_bytes(facts.on_host, facts.bytes, bytes);
+  if (Backend::pointer_facts(pointer, facts))
+    return hipcore::check_attached_bytes(facts.on_host, facts.bytes, bytes);
+  // The program's own memory, if the device reaches it; nobody knows how much there is.
+  int reaches = 0;
+  const hipError_t status =
+      Backend::attribute(Backend::thread().device, hipDeviceAttributePageableMemoryAccess, reaches);
+  return status == hipSuccess && reaches != 0 && bytes != 0 ? hipSuccess : hipErrorInvalidValue;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ hipError_t Backend::register_host(void* pointer, std::size_t bytes, unsigned fla
   allocation.kind = MemoryKind::kRegistered;
   allocation.device = thread_state().device;
   allocation.flags = flags;
-  return Runtime::get().memory.add(allocation) ? hipSuccess : hipErrorHostMemoryAlreadyRegistered;
+  return Runtime::get().begin_memory(allocation) ? hipSuccess : hipErrorHostMemoryAlreadyRegistered;
 }
 
 hipError_t Backend::unregister_host(void* pointer) {

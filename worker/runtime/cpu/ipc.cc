@@ -87,7 +87,7 @@ hipError_t open(const IpcTicket& ticket, MemoryKind kind, void*& pointer) {
   allocation.kind = kind;
   allocation.device = device->ordinal();
   allocation.offset = ticket.offset;
-  if (!Runtime::get().memory.add(allocation)) {
+  if (!Runtime::get().begin_memory(allocation)) {
     ::munmap(base, mapped_bytes);
     return hipErrorOutOfMemory;
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "hipcore/memory/mapped.h"
 #include "worker/runtime/cpu/backend.h"
 
 namespace tf::cpu {
@@ -18,9 +19,24 @@ hipMemRangeCoherencyMode coherency_of(const Allocation& allocation) {
   }
 }
 
+// The program's own memory, in whole pages (hipDeviceAttributePageableMemoryAccess): kernels reach it as they
+// reach managed memory, so the same can be said of it. Nothing: it is not mapped.
+std::optional<hipcore::AdvisedMemory> pageable_at(const void* pointer, std::size_t bytes) {
+  constexpr std::uint64_t kPage = hipcore::kAdvisedPageBytes;
+  const std::uint64_t address = address_of(pointer);
+  std::uint64_t end = 0;
+  if (bytes == 0 || __builtin_add_overflow(address, bytes, &end) || end > UINT64_MAX - kPage)
+    return std::nullopt;
+  if (!hipcore::is_mapped(pointer, bytes)) return std::nullopt;
+  const std::uint64_t first = address / kPage * kPage;
+  end = (end + kPage - 1) / kPage * kPage;
+  return hipcore::AdvisedMemory{
+      {first, end - first, address, bytes}, hipMemRangeCoherencyModeFineGrain, true};
+}
+
 std::optional<hipcore::AdvisedMemory> memory_at(const void* pointer, std::size_t bytes) {
   const auto allocation = Runtime::get().memory.find(pointer);
-  if (!allocation) return std::nullopt;
+  if (!allocation) return pageable_at(pointer, bytes);
   return hipcore::AdvisedMemory{{allocation->base, allocation->bytes, address_of(pointer), bytes},
                                 coherency_of(*allocation),
                                 allocation->kind == MemoryKind::kManaged};

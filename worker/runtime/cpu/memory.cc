@@ -38,7 +38,7 @@ hipError_t allocate(Device& device, MemoryKind kind, unsigned flags, std::size_t
   allocation.kind = kind;
   allocation.device = device.ordinal();
   allocation.flags = flags;
-  if (base && Runtime::get().memory.add(allocation)) {
+  if (base && Runtime::get().begin_memory(allocation)) {
     *pointer = base;
     return hipSuccess;
   }
@@ -93,7 +93,7 @@ hipError_t Backend::allocate_variable(void*& pointer, std::size_t bytes) {
   allocation.is_variable = true;
   allocation.device = thread_state().device;
   allocation.flags = hipMemAttachGlobal;
-  if (Runtime::get().memory.add(allocation)) return hipSuccess;
+  if (Runtime::get().begin_memory(allocation)) return hipSuccess;
   unmap_pages(pointer, round_up(bytes, kPage_bytes));
   return hipErrorOutOfMemory;
 }

@@ -47,7 +47,7 @@ void* Module::global(std::string_view name, std::size_t& bytes) {
   variable.kind = object_->has_managed(name) ? MemoryKind::kManaged : MemoryKind::kGlobal;
   variable.is_variable = true;
   variable.device = device_;
-  if (Runtime::get().memory.add(variable)) globals_.emplace(name, address);
+  if (Runtime::get().begin_memory(variable)) globals_.emplace(name, address);
   return address;
 }
 

@@ -104,7 +104,7 @@ hipError_t Pool::allocate(std::size_t bytes, Stream& stream, void** pointer) {
     const MutexLock lock(mutex_);
     used_high_bytes_ = std::max(used_high_bytes_, used_bytes_);
   }
-  if (!Runtime::get().memory.add(allocation)) {
+  if (!Runtime::get().begin_memory(allocation)) {
     give_back(allocation, Marker{});
     return hipErrorOutOfMemory;
   }

@@ -191,6 +191,12 @@ hipError_t Runtime::synchronize() {
   return first;
 }
 
+bool Runtime::begin_memory(const Allocation& allocation) {
+  if (!memory.add(allocation)) return false;
+  advice.forget(allocation.base, allocation.bytes);
+  return true;
+}
+
 std::optional<Allocation> Runtime::end_memory(const void* base) {
   const auto removed = memory.remove(base);
   if (removed) advice.forget(removed->base, removed->bytes);

@@ -151,6 +151,9 @@ class Runtime {
   std::atomic<std::uint64_t*> busy_time{
       nullptr};   // of all streams (hipRemoteShowBusyTime); null: not counted
   Mutex sharing;  // held while an allocation becomes a memory file
+  // Adds the memory, and forgets what was said about its addresses while they were the program's own. As
+  // MemoryMap::add().
+  bool begin_memory(const Allocation& allocation);
   // Forgets the memory that starts here, and what was said about it, before anybody else can have its
   // addresses. Nothing: there is none.
   std::optional<Allocation> end_memory(const void* base);

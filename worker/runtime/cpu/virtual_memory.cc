@@ -217,7 +217,7 @@ hipError_t VirtualMemory::map(void* pointer, std::size_t bytes, std::size_t offs
   allocation.bytes = bytes;
   allocation.kind = MemoryKind::kMapped;
   allocation.device = physical->device();
-  if (!Runtime::get().memory.add(allocation)) return hipErrorInvalidValue;
+  if (!Runtime::get().begin_memory(allocation)) return hipErrorInvalidValue;
   void* const at = ::mmap(pointer, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, physical->descriptor(),
                           static_cast<off_t>(offset));
   if (at == MAP_FAILED) {
