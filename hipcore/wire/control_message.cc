@@ -2,9 +2,11 @@
 // Sends and receives the messages of the control connection.
 #include "hipcore/wire/control_message.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -17,6 +19,7 @@ namespace {
 // No other message starts with these.
 constexpr std::uint64_t kFileMagic = 0x656c'6966'2d46'5401;
 constexpr std::uint64_t kCallbackDoneMagic = 0x656e'6f64'2d46'5401;
+constexpr std::uint64_t kTurnPayloadMagic = 0x6e72'7574'2d46'5401;
 constexpr std::uint64_t kMirrorOrderMagic = 0x7272'696d'2d46'5401;
 constexpr std::uint64_t kOutputWrittenMagic = 0x6e74'7277'2d46'5401;
 constexpr std::uint64_t kOutputMagic = 0x7074'756f'2d46'5401;
@@ -26,6 +29,13 @@ struct Wire {
   std::uint64_t number = 0;
 };
 static_assert(sizeof(Wire) == 16 && std::has_unique_object_representations_v<Wire>);
+
+// Behind kTurnPayloadMagic and the cookie.
+struct TurnWire {
+  std::uint64_t bytes = 0;
+};
+
+constexpr std::size_t kSmallPayloadMax = 4096;  // leaves with the message's head
 
 constexpr std::uint64_t number_of(OutputStream stream) { return static_cast<std::uint64_t>(stream); }
 
@@ -39,6 +49,20 @@ Status send_passed_file(int socket, std::uint64_t number, int file, Deadline dea
 Status send_callback_done(const net::Stream& stream, std::uint64_t cookie, Deadline deadline) {
   const Wire wire{kCallbackDoneMagic, cookie};
   return net::write_all(stream, std::as_bytes(std::span(&wire, 1)), deadline);
+}
+
+Status send_turn_payload(const net::Stream& stream, std::uint64_t cookie, std::span<const std::byte> payload,
+                         Deadline deadline) {
+  const Wire wire{kTurnPayloadMagic, cookie};
+  const TurnWire more{payload.size()};
+  std::array<std::byte, sizeof wire + sizeof more + kSmallPayloadMax> message;  // one segment, one wake-up
+  const std::size_t head = sizeof wire + sizeof more;
+  std::memcpy(message.data(), &wire, sizeof wire);
+  std::memcpy(message.data() + sizeof wire, &more, sizeof more);
+  const std::span<const std::byte> first = payload.first(std::min(payload.size(), kSmallPayloadMax));
+  std::memcpy(message.data() + head, first.data(), first.size());
+  TF_RETURN_IF_ERROR(net::write_all(stream, std::span(message).first(head + first.size()), deadline));
+  return net::write_all(stream, payload.subspan(first.size()), deadline);
 }
 
 Status send_mirror_order(const net::Stream& stream, std::span<const std::byte> order, Deadline deadline) {
@@ -86,17 +110,26 @@ Result<ControlMessage> receive_control_message(const net::Stream& stream, Deadli
   else
     TF_RETURN_IF_ERROR(net::receive_with_fds(stream.socket, bytes, files, deadline));
   if (wire.magic == kCallbackDoneMagic && files.empty())
-    return ControlMessage{ControlMessage::Kind::kCallbackDone, wire.number, {}, {}};
+    return ControlMessage{ControlMessage::Kind::kCallbackDone, wire.number, 0, {}, {}};
   if (wire.magic == kOutputWrittenMagic && files.empty())
-    return ControlMessage{ControlMessage::Kind::kOutputWritten, wire.number, {}, {}};
+    return ControlMessage{ControlMessage::Kind::kOutputWritten, wire.number, 0, {}, {}};
+  if (wire.magic == kTurnPayloadMagic && files.empty()) {
+    TurnWire more;
+    TF_RETURN_IF_ERROR(net::read_all(stream, std::as_writable_bytes(std::span(&more, 1)), deadline));
+    if (more.bytes == 0 || more.bytes > kTurnPayloadMax)
+      return Status(Code::kProtocol,
+                    "a payload of " + std::to_string(more.bytes) + " bytes for a copy in turn");
+    ControlMessage message{ControlMessage::Kind::kTurnPayload, wire.number, more.bytes, {}, {}};
+    return message;
+  }
   if (wire.magic == kMirrorOrderMagic && files.empty() && wire.number != 0 &&
       wire.number <= kMirrorOrderMax) {
     std::vector<std::byte> order(static_cast<std::size_t>(wire.number));
     TF_RETURN_IF_ERROR(net::read_all(stream, order, deadline));
-    return ControlMessage{ControlMessage::Kind::kMirrorOrder, 0, {}, std::move(order)};
+    return ControlMessage{ControlMessage::Kind::kMirrorOrder, 0, 0, {}, std::move(order)};
   }
   if (wire.magic == kFileMagic && files.size() == 1)
-    return ControlMessage{ControlMessage::Kind::kFile, wire.number, std::move(files.front()), {}};
+    return ControlMessage{ControlMessage::Kind::kFile, wire.number, 0, std::move(files.front()), {}};
   return Status(Code::kProtocol, "an unknown message on the control connection");
 }
 

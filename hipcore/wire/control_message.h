@@ -4,8 +4,9 @@
 //
 // The client: a file that the worker is to map (MapHostFile), with the number by which the request names it:
 // only if the client is on the worker's host. That a host function has run, so that the stream behind it goes
-// on: the requests in front of such a message could be waiting for that very stream. What the worker's mirror
-// is to do before such a function runs, or behind it. How much of the output it has written.
+// on: the requests in front of such a message could be waiting for that very stream. The same with the
+// payload of a copy in turn (CopyInTurn). What the worker's mirror is to do before such a function runs, or
+// behind it. How much of the output it has written.
 //
 // The worker: what kernels print, while they run. Not more than kOutputInFlightMax before the client has
 // written it: the connection always has room for that much, so it never looks silent.
@@ -27,14 +28,17 @@ namespace tf::protocol {
 inline constexpr std::size_t kPassedFilesMax = 16;
 
 struct ControlMessage {
-  enum class Kind { kFile, kCallbackDone, kOutputWritten, kMirrorOrder };
+  enum class Kind { kFile, kCallbackDone, kTurnPayload, kOutputWritten, kMirrorOrder };
   Kind kind = Kind::kFile;
-  // kFile: the file's. kCallbackDone: the cookie of HostCallback. kOutputWritten: bytes since the beginning
+  // kFile: the file's. kCallbackDone: the cookie of HostCallback or CopyInTurn. kTurnPayload: the cookie of
+  // CopyInTurn. kOutputWritten: bytes since the beginning
   std::uint64_t number = 0;
+  std::uint64_t bytes = 0;       // kTurnPayload: what the receiver is to read from the stream now
   net::OwnedFd file;             // kFile
   std::vector<std::byte> order;  // kMirrorOrder: not looked at (hipcore/mirror/order.h)
 };
 
+inline constexpr std::size_t kTurnPayloadMax = 512 << 10;  // bytes
 inline constexpr std::size_t kMirrorOrderMax = 512 << 10;  // bytes
 
 inline constexpr std::size_t kOutputChunkMax = 16 * 1024;  // bytes in one message
@@ -51,6 +55,9 @@ struct Output {
 // Client side. One call at a time per connection.
 Status send_passed_file(int socket, std::uint64_t number, int file, Deadline deadline);
 Status send_callback_done(const net::Stream& stream, std::uint64_t cookie, Deadline deadline);
+// The stream goes on when it has arrived. REQUIRES: 0 < payload.size() <= kTurnPayloadMax
+Status send_turn_payload(const net::Stream& stream, std::uint64_t cookie, std::span<const std::byte> payload,
+                         Deadline deadline);
 // REQUIRES: 0 < order.size() <= kMirrorOrderMax
 Status send_mirror_order(const net::Stream& stream, std::span<const std::byte> order, Deadline deadline);
 Status send_output_written(const net::Stream& stream, std::uint64_t bytes, Deadline deadline);

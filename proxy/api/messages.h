@@ -35,6 +35,9 @@ MESSAGE(0x0009, notice, CallbackDue) {
   u32 output;             // as in the prefix of a reply (ReplyPrefix)
 };
 
+// HostCallback or CopyInTurn has failed, as a Fault in front of this says: it will not be due.
+MESSAGE(0x000b, notice, CallbackRefused) { u64 cookie; };
+
 // A kernel has failed, and the device with it: for the program's user, in the words of the tail.
 MESSAGE(0x000a, notice, DeviceFailed) { i32 error; u32 device; };
 TAIL(DeviceFailed)
@@ -112,6 +115,20 @@ MESSAGE(0x0216, post, CopyBoxOnDevice) WORK(stream) CAPTURE(asked) REACHES_HOST 
   u64 height;
   u64 depth;
   u64 stream;
+};
+
+// A piece of a copy to the device whose payload is not to be read before the stream gets there: then it is due, like a
+// HostCallback, and the client sends the payload on the control connection, the rows packed. At most
+// kTurnPayloadMax bytes (hipcore/wire/control_message.h).
+MESSAGE(0x0217, post, CopyInTurn) WORK(stream) CAPTURE(asked) {
+  u64 target;
+  u64 target_pitch;
+  u64 target_slice;
+  u64 width;
+  u64 height;
+  u64 depth;
+  u64 stream;
+  u64 cookie;             // as HostCallback's, and of the same numbers
 };
 
 // Every form of hipMemset. The value fills each element with its low bytes.

@@ -141,6 +141,8 @@ hipError_t Client::device_waited(int device) {
   return waited();
 }
 
+void Client::callback_refused(std::uint64_t cookie) { callbacks_.refused(cookie); }
+
 void Client::callback_due(std::uint64_t cookie, hipError_t error, std::uint32_t output) {
   callbacks_.due(cookie, error, output);
 }

@@ -151,6 +151,7 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   hipError_t stream_waited(int device, std::uint64_t stream) override;
   hipError_t device_waited(int device) override;
   void callback_due(std::uint64_t cookie, hipError_t error, std::uint32_t output) override;
+  void callback_refused(std::uint64_t cookie) override;
   void add_variable(int device, std::uint64_t address, std::uint64_t bytes) override;
   void remove_variable(std::uint64_t address) override;
   void unloading(std::uint64_t module) override;

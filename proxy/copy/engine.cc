@@ -5,6 +5,7 @@
 #include "hipcore/memory/copy_kind.h"
 #include "proxy/copy/bulk.h"
 #include "proxy/copy/completion.h"
+#include "proxy/copy/in_turn.h"
 #include "proxy/copy/mapped.h"
 #include "proxy/copy/on_device.h"
 #include "proxy/stats/counting.h"
@@ -36,7 +37,7 @@ hipError_t execute(CopyEngine& engine, CopyPlan& plan) {
       if (const auto made = engine.staged_copies().copy(plan)) return complete(engine, plan, *made);
       make_bulk(engine, plan);
       break;
-    case Carrier::kInTurn: return hipErrorUnknown;  // never here: make() hands it to Turns
+    case Carrier::kInTurn: return copy_in_turn(engine.callbacks(), plan);
     case Carrier::kBulk: break;
   }
   const hipError_t made = copy_by_bulk(engine.connection(), engine.callbacks(), plan);
@@ -67,8 +68,7 @@ hipError_t make(CopyEngine& engine, const CopyMode& mode, const Box& asked, cons
     if (const auto verdict = engine.capture().offer_copy(mode, asked, kind)) return *verdict;
   }
   make_plan(engine, route, plan);
-  if (stats::counting() && !mode.in_turn) count_copy(engine, plan.box);
-  if (plan.carrier == Carrier::kInTurn) return engine.turns().take(plan.mode, asked, kind);
+  if (stats::counting()) count_copy(engine, plan.box);
   if (plan.behind_stream) error = wait_for_stream(engine, plan);
   return error != hipSuccess ? error : execute(engine, plan);
 }

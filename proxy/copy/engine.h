@@ -16,7 +16,6 @@
 #include "proxy/copy/plan.h"
 #include "proxy/copy/staged.h"
 #include "proxy/copy/stream_words.h"
-#include "proxy/copy/turns.h"
 #include "proxy/memory/device_memory.h"
 #include "proxy/memory/host_memory.h"
 #include "proxy/memory/host_window.h"
@@ -71,7 +70,6 @@ class CopyEngine {
   CopyThreads& threads() { return threads_; }
   StreamWords& stream_words() { return words_; }
   StagedCopies& staged_copies() { return staged_copies_; }
-  Turns& turns() { return turns_; }
   CopyCapture& capture() { return *capture_; }
 
   // Whether a program can tell that posted work is not over, if a call returns that waits for it natively:
@@ -93,7 +91,6 @@ class CopyEngine {
   CopyThreads threads_;
   StreamWords words_;
   StagedCopies staged_copies_;
-  Turns turns_{*this};
   CopyCapture* capture_ = nullptr;
 };
 

@@ -133,6 +133,8 @@ void Mirror::function_withdrawn() {
   --functions_;
 }
 
+void Mirror::copy_ended() { function_withdrawn(); }
+
 // As a program that is about to wait and has waited, but other streams may be at work.
 hipError_t Mirror::function_begins() {
   const MutexLock lock(mutex_);

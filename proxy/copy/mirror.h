@@ -73,6 +73,7 @@ class Mirror final : public FunctionObserver, private MirroredPlaces {
   void function_withdrawn() override;
   hipError_t function_begins() override;
   void function_ended() override;
+  void copy_ended() override;
 
   // Bytes of memory that have travelled so far.
   std::uint64_t bytes_sent() const { return traffic_.bytes_sent(); }

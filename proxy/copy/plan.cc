@@ -74,17 +74,15 @@ bool is_callers(CopyEngine& engine, const Route& route, CopyPlan& plan) {
   return on_host;
 }
 
-// Whether the copy has to wait for its turn on the client's side (turns.h). Two loads if nothing is pending.
+// Whether the payload may be written until the stream gets there (in_turn.h). Two loads if nothing is
+// pending.
 bool waits_for_turn(CopyEngine& engine, const CopyPlan& plan) {
-  if (plan.mode.wait || plan.mode.in_turn) return false;
-  const bool has_turns = engine.turns().any();
-  if (plan.way == Way::kFromDevice) return has_turns;
-  if (plan.way != Way::kToDevice) return false;
-  const bool has_callbacks = engine.callbacks().any();
-  if (!has_callbacks && engine.streams().transfers().none_running()) return false;
+  if (plan.mode.wait || plan.way != Way::kToDevice) return false;
+  const bool has_functions = engine.callbacks().any_function();
+  if (!has_functions && engine.streams().transfers().none_running()) return false;
   const BoxSide& host = host_side(plan);
   const bool may_be_written =
-      has_turns || has_callbacks || engine.streams().transfers().writes(host.address, extent(plan.box, host));
+      has_functions || engine.streams().transfers().writes(host.address, extent(plan.box, host));
   return may_be_written && may_return_early(engine, plan);
 }
 
@@ -174,7 +172,6 @@ void make_plan(CopyEngine& engine, const Route& route, CopyPlan& plan) {
   } else if (waits_for_turn(engine, plan)) {
     plan.carrier = Carrier::kInTurn;
   } else {
-    plan.behind_stream = !plan.mode.in_turn && engine.turns().any();
     choose_carrier(engine, plan);
   }
 }

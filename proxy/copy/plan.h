@@ -27,7 +27,6 @@ struct CopyMode {
   int device = 0;
   std::uint64_t stream = 0;  // handle on the wire
   bool wait = false;         // the synchronous forms, and others where HIP's rule says so
-  bool in_turn = false;      // made for a stream that is held meanwhile (turns.h)
 };
 
 // Where a copy goes, decided by the memory at its ends.
@@ -51,7 +50,7 @@ CopyWay graph_way_between(CopyEngine& engine, std::uint64_t target, std::uint64_
 // Who makes it.
 enum class Carrier : std::uint8_t {
   kMapped,    // the calling thread (mapped.h)
-  kInTurn,    // a callback of its stream, which makes another copy when due (turns.h)
+  kInTurn,    // the worker, with the payload that it gets when the stream is there (in_turn.h)
   kInline,    // the worker, with the payload in the message (bulk.h)
   kStaged,    // the worker, through buffers that it shares; kBulk if they are in use (staged.h)
   kBulk,      // the worker, with the payload on the bulk plane (bulk.h)

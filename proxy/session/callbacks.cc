@@ -41,36 +41,60 @@ void Callbacks::tell_pumps() {
     needed_.notify_one();
 }
 
-hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
-  std::uint64_t cookie = 0;
+template <typename Request>
+hipError_t Callbacks::queue(int device, Request& request, Waiting waiting) {
   Streams& streams = connection_.streams();
   // Only copies that certainly precede it: what we wait for must not itself need a callback.
-  std::vector<Reach> copies = streams.copies_of(device, stream, streams.transfers().last_sequence());
-  std::erase_if(copies, [](const Reach& reach) { return !reach.direct; });
+  waiting.copies = streams.copies_of(device, request.stream, streams.transfers().last_sequence());
+  std::erase_if(waiting.copies, [](const Reach& reach) { return !reach.direct; });
+  const bool is_function = waiting.function != nullptr;
   {
     const MutexLock lock(mutex_);
     if (waiting_.size() >= kCallbacksMax || stopping_) return hipErrorOutOfMemory;
     if (pumps_.empty() && !start_pump()) return hipErrorOutOfMemory;
-    cookie = next_cookie_++;
-    waiting_.emplace(cookie, Waiting{device, stream, std::move(copies), std::move(function)});
+    request.cookie = next_cookie_++;
+    // Counted before it can end.
+    unfinished_.fetch_add(1, std::memory_order_relaxed);
+    if (is_function) functions_.fetch_add(1, std::memory_order_relaxed);
+    waiting_.emplace(request.cookie, std::move(waiting));
   }
-  unfinished_.fetch_add(1, std::memory_order_relaxed);
   observer_.function_queued();
+  const hipError_t error = connection_.post(device, request);
+  if (error != hipSuccess) {
+    withdraw(request.cookie);
+    return error;
+  }
+  const MutexLock lock(mutex_);
+  tell_pumps();
+  return error;
+}
+
+hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
   protocol::HostCallbackRequest request{};
   request.stream = stream;
-  request.cookie = cookie;
-  hipError_t error = connection_.post(device, request);
-  if (error == hipSuccess) {
-    const MutexLock lock(mutex_);
-    tell_pumps();
-  } else {
-    observer_.function_withdrawn();
-    unfinished_.fetch_sub(1, std::memory_order_relaxed);
-    decltype(waiting_)::node_type dropped;  // destroyed after the lock, as in drop_waiting()
+  return queue(device, request, {device, stream, {}, std::move(function), {}});
+}
+
+hipError_t Callbacks::add_copy(int device, protocol::CopyInTurnRequest request, Payload payload) {
+  return queue(device, request, {device, request.stream, {}, {}, std::move(payload)});
+}
+
+// It counts no more. What it wrote is visible to a thread that finds that.
+void Callbacks::retire(const Waiting& waiting) {
+  if (waiting.function != nullptr) functions_.fetch_sub(1, std::memory_order_release);
+  unfinished_.fetch_sub(1, std::memory_order_release);  // both pair with any() and any_function()
+}
+
+// It will not run.
+void Callbacks::withdraw(std::uint64_t cookie) {
+  decltype(waiting_)::node_type dropped;  // destroyed after the lock, as in drop_waiting()
+  {
     const MutexLock lock(mutex_);
     dropped = waiting_.extract(cookie);
+    if (dropped.empty()) return;
   }
-  return error;
+  observer_.function_withdrawn();
+  retire(dropped.mapped());
 }
 
 bool Callbacks::is_pump() {
@@ -80,9 +104,15 @@ bool Callbacks::is_pump() {
 }
 
 void Callbacks::due(std::uint64_t cookie, hipError_t error, std::uint32_t output) {
+  note({cookie, error, output, false});
+}
+
+void Callbacks::refused(std::uint64_t cookie) { note({cookie, hipSuccess, 0, true}); }
+
+void Callbacks::note(const Due& due) {
   const MutexLock lock(mutex_);
-  if (!waiting_.contains(cookie)) return;
-  due_.push_back({cookie, error, output});  // limited by waiting_: run_due() removes unknown cookies
+  if (!waiting_.contains(due.cookie)) return;
+  due_.push_back(due);  // limited by waiting_: run_due() removes unknown cookies
   if (due_.size() > kCallbacksMax) due_.pop_front();
   tell_pumps();
 }
@@ -111,17 +141,34 @@ void Callbacks::call(Waiting& waiting, const Due& due) {
   connection_.streams().transfers().await(waiting.copies);
   connection_.streams().output().await(due.output);
   const hipError_t lost = observer_.function_begins();
-  waiting.function(lost != hipSuccess ? lost : due.error);
-  observer_.function_ended();
-  unfinished_.fetch_sub(1, std::memory_order_release);  // pairs with any()
-  connection_.end_callback(due.cookie);
+  if (waiting.function != nullptr) {
+    waiting.function(lost != hipSuccess ? lost : due.error);
+    observer_.function_ended();
+    retire(waiting);
+    connection_.end_callback(due.cookie);
+  } else {
+    observer_.copy_ended();
+    retire(waiting);
+    send(waiting.payload, due);
+  }
   waiting = Waiting{};  // what the function holds may be the program's: destroyed without the lock
+}
+
+// A stream that has failed copies nothing.
+void Callbacks::send(const Payload& payload, const Due& due) {
+  if (due.error != hipSuccess) return connection_.end_callback(due.cookie);
+  std::vector<std::byte> room;
+  connection_.send_turn(due.cookie, payload(room));
 }
 
 // Runs the callback that has been due longest. The leader may be another pump afterwards.
 void Callbacks::run_due() {
   const Due due = due_.front();
   due_.pop_front();
+  if (due.refused) {
+    const MutexUnlock meanwhile(mutex_);
+    return withdraw(due.cookie);
+  }
   auto found = waiting_.find(due.cookie);
   if (found == waiting_.end()) return;
   Waiting waiting = std::move(found->second);

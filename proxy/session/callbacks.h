@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks: host functions that a stream calls (hipLaunchHostFunc, hipStreamAddCallback).
+// Callbacks: host functions that a stream calls (hipLaunchHostFunc, hipStreamAddCallback), and copies whose
+// payload is read when the stream gets there.
 //
-// The worker says when one is due, and holds the stream until it is told that the function has run. So
+// The worker says when one is due, and holds the stream until it is told that the function has run, or has
+// the payload. So
 // functions that are due at the same time belong to different streams. They run on threads of the library,
 // the pumps; the first starts with the first callback. They never run under a lock, and never while the
 // endpoint is driven.
@@ -18,6 +20,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <span>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -42,6 +45,8 @@ class FunctionObserver {
   virtual hipError_t function_begins() = 0;
   // It has run, and the work behind it may go on: it must find what the function has written.
   virtual void function_ended() = 0;
+  // It was none of the program's, and has written nothing.
+  virtual void copy_ended() = 0;
 
  protected:
   ~FunctionObserver() = default;
@@ -57,15 +62,24 @@ class Callbacks {
       : connection_(connection), observer_(observer) {}
   ~Callbacks() { stop(); }
 
+  // The payload of a copy: the program's memory, or what was packed into `room`.
+  using Payload = std::function<std::span<const std::byte>(std::vector<std::byte>& room)>;
+
   // Queues `function` on the stream. hipErrorOutOfMemory: too many, or no thread to run it.
   hipError_t add(int device, std::uint64_t stream, Function function);
+  // Queues a copy of at most protocol::kTurnPayloadMax bytes. `request` is complete but for its cookie.
+  hipError_t add_copy(int device, protocol::CopyInTurnRequest request, Payload payload);
   // Whether some have not ended yet. The calling thread sees those it knows of.
-  bool any() const { return unfinished_.load(std::memory_order_acquire) != 0; }  // pairs with run_due()
+  bool any() const { return unfinished_.load(std::memory_order_acquire) != 0; }  // pairs with retire()
+  // The same of functions, which may write the program's memory.
+  bool any_function() const { return functions_.load(std::memory_order_acquire) != 0; }  // likewise
   // The calling thread is a pump, so in a function.
   bool is_pump();
   // Called by the connection's observer: `cookie` may run. Unknown cookies are dropped.
   // `output`: what kernels had printed before it (ReplyPrefix::output).
   void due(std::uint64_t cookie, hipError_t error, std::uint32_t output);
+  // The same: it will never be due, since the worker could not queue it.
+  void refused(std::uint64_t cookie);
   // There is an asynchronous copy to move along if nobody waits for it.
   void transfer_started();
   void stop();
@@ -75,20 +89,28 @@ class Callbacks {
     std::uint64_t cookie;
     hipError_t error;
     std::uint32_t output;
+    bool refused;  // it will not run
   };
   struct Waiting {
     int device;
     std::uint64_t stream;
     std::vector<Reach> copies;  // that must land before it runs
     Function function;
+    Payload payload;  // if there is no function
   };
+  template <typename Request>
+  hipError_t queue(int device, Request& request, Waiting waiting);
+  void retire(const Waiting& waiting);
+  void withdraw(std::uint64_t cookie);
   bool start_pump() TF_REQUIRES(mutex_);
   void tell_pumps() TF_REQUIRES(mutex_);
   void run();
   void stand_by() TF_REQUIRES(mutex_);
   void lead() TF_REQUIRES(mutex_);
   void run_due() TF_REQUIRES(mutex_);
+  void note(const Due& due);
   void call(Waiting& waiting, const Due& due);
+  void send(const Payload& payload, const Due& due);
   void help_transfers() TF_REQUIRES(mutex_);
   bool any_work() const TF_REQUIRES(mutex_) {
     return transfers_running_ || !waiting_.empty() || !due_.empty();
@@ -104,6 +126,7 @@ class Callbacks {
   std::deque<Due> due_ TF_GUARDED_BY(mutex_);
   std::uint64_t next_cookie_ TF_GUARDED_BY(mutex_) = 1;
   std::atomic<std::size_t> unfinished_{0};
+  std::atomic<std::size_t> functions_{0};  // of them
   bool transfers_running_ TF_GUARDED_BY(mutex_) = false;
   bool stopping_ TF_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> pumps_ TF_GUARDED_BY(mutex_);

@@ -271,6 +271,11 @@ Status Connection::on_message(const FrameHeader& header, std::span<const std::by
                                      " bytes");
 }
 
+Status Connection::on_notice(const protocol::CallbackRefusedNotice& refused, std::span<const std::byte>) {
+  observer_.callback_refused(refused.cookie);
+  return Status::ok();
+}
+
 Status Connection::on_notice(const protocol::CallbackDueNotice& due, std::span<const std::byte>) {
   observer_.callback_due(due.cookie, static_cast<hipError_t>(due.error), due.output);
   return Status::ok();
@@ -284,6 +289,15 @@ void Connection::end_callback(std::uint64_t cookie) {
   {
     const MutexLock lock(telling_);
     told = protocol::send_callback_done(control_.stream(), cookie, Deadline::after(kTellTime));
+  }
+  if (!told) lose(told);
+}
+
+void Connection::send_turn(std::uint64_t cookie, std::span<const std::byte> payload) {
+  Status told;
+  {
+    const MutexLock lock(telling_);
+    told = protocol::send_turn_payload(control_.stream(), cookie, payload, Deadline::after(kOrderTime));
   }
   if (!told) lose(told);
 }

@@ -52,6 +52,7 @@ class ConnectionObserver {
   // A host function may run once as much output is written as `output` says. From whichever thread drives the
   // endpoint: must neither call nor wait.
   virtual void callback_due(std::uint64_t cookie, hipError_t error, std::uint32_t output) = 0;
+  virtual void callback_refused(std::uint64_t cookie) = 0;
 
  protected:
   ~ConnectionObserver() = default;
@@ -173,6 +174,8 @@ class Connection final : private MessageSink {
   // Tells the worker that a host function is done: not by a request, which could stand behind requests that
   // wait for the function's stream. A thread that gets a later reply sees what the function wrote.
   void end_callback(std::uint64_t cookie);
+  // The same with the payload of a copy in turn, which may change when this returns.
+  void send_turn(std::uint64_t cookie, std::span<const std::byte> payload);
   // An order to the worker's mirror (hipcore/mirror/order.h), likewise.
   hipError_t order_mirror(std::span<const std::byte> order);
 
@@ -232,6 +235,7 @@ class Connection final : private MessageSink {
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
   Status on_notice(const protocol::FaultNotice& fault, std::span<const std::byte> none);
   Status on_notice(const protocol::CallbackDueNotice& due, std::span<const std::byte> none);
+  Status on_notice(const protocol::CallbackRefusedNotice& refused, std::span<const std::byte> none);
   Status on_notice(const protocol::DeviceFailedNotice& failed, std::span<const std::byte> what);
   void watch_control();
 

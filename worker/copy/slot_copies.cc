@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #include "worker/copy/array_copies.h"
 
@@ -39,6 +39,7 @@ SlotCopies::SlotCopies(const protocol::HipTable& hip, OwnCalls& own_calls, BulkP
       mover_(mover),
       arrays_(arrays),
       staging_(hip, own_calls, bulk),
+      deliveries_(staging_, bulk, life),
       patience_(kPatienceMin) {}
 
 StagingSlots::Slot* SlotCopies::acquire(std::size_t bytes, hipError_t& error) {
@@ -137,6 +138,29 @@ hipError_t SlotCopies::to_device(const Box& box, StreamRef stream, std::uint64_t
   return error;
 }
 
+hipError_t SlotCopies::in_turn(const Box& piece, StreamRef stream, const Stop& stop) {
+  hipError_t error = hipSuccess;
+  StagingSlots::Slot* slot = acquire(static_cast<std::size_t>(piece.bytes()), error);
+  if (slot == nullptr) return error;
+  error = stop(slot->memory().first(static_cast<std::size_t>(piece.bytes())));
+  if (error != hipSuccess) {
+    staging_.release(slot);
+    return error;
+  }
+  Box packed = piece;
+  packed.source = packed_at(graph::address_of(slot->memory().data()), piece);
+  error = copy_in_stream(packed, hipMemcpyHostToDevice, stream);
+  if (error == hipSuccess && own_calls_.keep(staging_.record(slot, stream.stream, stream.device),
+                                             stream.stream, stream.device) == hipSuccess) {
+    staging_.release_when_done(slot);
+    return hipSuccess;
+  }
+  // The payload still comes. If the stream does not say that it has, the slot stays out.
+  const hipError_t passed = own_calls_.keep(finish(stream), stream.stream, stream.device);
+  if (passed == hipSuccess) staging_.release(slot);
+  return error;
+}
+
 hipError_t SlotCopies::inline_to_device(std::uint64_t target, std::span<const std::byte> payload,
                                         StreamRef stream) {
   if (payload.empty()) return hipSuccess;
@@ -151,13 +175,10 @@ hipError_t SlotCopies::inline_to_device(std::uint64_t target, std::span<const st
 
 hipError_t SlotCopies::from_device(const Box& box, StreamRef stream, std::uint64_t tag) {
   hipError_t error = hipSuccess;
-  const auto held = [&] {
-    return static_cast<std::size_t>(std::count_if(outgoing_.begin(), outgoing_.end(),
-                                                  [&](const Outgoing& job) { return job.tag == tag; }));
-  };
   graph::BoxPieces pieces(box, kLargeSlotBytes);
   for (auto piece = pieces.next(); piece && error == hipSuccess; piece = pieces.next()) {
-    if (!life_.wait_until([&] { return held() < kOutgoingPerCopyMax; })) return hipErrorUnknown;
+    if (!life_.wait_until([&] { return deliveries_.under_way(tag) < kOutgoingPerCopyMax; }))
+      return hipErrorUnknown;
     StagingSlots::Slot* slot = acquire(piece->bytes(), error);
     if (slot == nullptr) break;
     piece->target = packed_at(graph::address_of(slot->memory().data()), *piece);
@@ -168,17 +189,11 @@ hipError_t SlotCopies::from_device(const Box& box, StreamRef stream, std::uint64
       if (!life_.ending()) staging_.release(slot);
       break;
     }
-    outgoing_.push_back({slot, piece->bytes(), tag, false, false});
+    deliveries_.add({slot, piece->bytes(), tag});
     patience_ = kPatienceMin;
   }
-  if (error != hipSuccess) fail_tag(tag, error);
+  if (error != hipSuccess) deliveries_.fail(tag, error);
   return error;
-}
-
-void SlotCopies::fail_tag(std::uint64_t tag, hipError_t error) {
-  abort(tag, error);
-  for (Outgoing& job : outgoing_)
-    if (job.tag == tag) job.failed = true;
 }
 
 void SlotCopies::abort(std::uint64_t tag, hipError_t error) {
@@ -212,39 +227,17 @@ hipError_t SlotCopies::receive(std::uint64_t tag, std::span<std::byte> target) {
   return transfer->status().is_ok() ? hipSuccess : transfer_error(transfer->status());
 }
 
-// Returns true when the job has ended and its slot is free again.
-bool SlotCopies::advance(Outgoing& job) {
-  if (job.sending) return job.slot->transfer->done();
-  const hipError_t ready = staging_.query(job.slot);
-  if (ready == hipErrorNotReady) return false;
-  if (ready != hipSuccess && !job.failed) fail_tag(job.tag, ready);
-  if (job.failed) return true;
-  job.slot->transfer.emplace();
-  const Status sent = bulk_.send(job.tag, job.slot->memory().first(job.bytes), *job.slot->transfer);
-  job.sending = sent.is_ok();
-  if (!sent.is_ok()) life_.end(sent);
-  return false;
-}
-
 void SlotCopies::progress() {
-  if (outgoing_.empty()) return;
-  bool moved = false;
-  std::vector<std::uint64_t> held_up;  // tags whose earlier bytes are not sent yet: order within a tag
-  for (auto job = outgoing_.begin(); job != outgoing_.end();) {
-    const bool blocked = std::find(held_up.begin(), held_up.end(), job->tag) != held_up.end();
-    const bool was_sending = job->sending;
-    if (!blocked && advance(*job)) {
-      staging_.release(job->slot);
-      job = outgoing_.erase(job);
-      moved = true;
-      continue;
-    }
-    moved = moved || job->sending != was_sending;
-    if (!job->sending) held_up.push_back(job->tag);
-    ++job;
-  }
+  if (!deliveries_.pending()) return;
+  looks_.fetch_add(1, std::memory_order_relaxed);  // only compared
+  const bool moved = deliveries_.progress([this](StagingSlots::Slot* slot) { staging_.release(slot); });
   patience_ = moved ? kPatienceMin : std::min(patience_ * 2, kPatienceMax);
   if (moved) mover_.drive();
+}
+
+void SlotCopies::help() {
+  const std::uint64_t looks = looks_.load(std::memory_order_relaxed);
+  if (std::exchange(looks_seen_, looks) == looks && deliveries_.pending()) (void)deliveries_.send_ready();
 }
 
 }  // namespace tf::worker

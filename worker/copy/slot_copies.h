@@ -2,15 +2,19 @@
 // SlotCopies: moves payload between the bulk plane and device memory, through staging slots, in stream order.
 //
 // To the device: each chunk is received into a slot, then an asynchronous copy on the stream takes it on.
-// From the device: an asynchronous copy into a slot, which is sent once the stream has reached it (progress()
-// checks). Whatever fails, payload that the client sends is consumed, and a tag that the client expects is
-// either sent completely or aborted. So neither side ever stalls. Belongs to the executor thread.
+// From the device: an asynchronous copy into a slot, which is sent once the stream has reached it
+// (deliveries.h). Whatever fails, payload that the client sends is consumed, and a tag that the client
+// expects is either sent completely or aborted. So neither side ever stalls. Belongs to the executor thread,
+// except help().
 #pragma once
 
 #include <hip/hip_runtime_api.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <span>
 
@@ -20,6 +24,7 @@
 #include "worker/base/life.h"
 #include "worker/base/mover.h"
 #include "worker/base/own_calls.h"
+#include "worker/copy/deliveries.h"
 #include "worker/copy/staging_slots.h"
 #include "worker/memory/arrays.h"
 
@@ -54,6 +59,11 @@ class SlotCopies {
   // `payload` is copied before this returns.
   hipError_t inline_to_device(std::uint64_t target, std::span<const std::byte> payload, StreamRef stream);
 
+  // A piece of at most kLargeSlotBytes whose payload comes when the stream gets there: `stop` puts into the
+  // stream what waits until somebody has filled its argument.
+  using Stop = std::function<hipError_t(std::span<std::byte>)>;
+  hipError_t in_turn(const Box& piece, StreamRef stream, const Stop& stop);
+
   // Discards `bytes` that the client sends under `tag`.
   void discard(std::uint64_t tag, std::uint64_t bytes);
   // Tells the client that nothing (more) will come under `tag`.
@@ -63,19 +73,15 @@ class SlotCopies {
 
   // Sends what the device has delivered, and frees what was sent.
   void progress();
-  // Payload is in flight to the client.
-  bool pending() const { return !outgoing_.empty(); }
+  // Payload is in flight to the client. Any thread.
+  bool pending() const { return deliveries_.pending(); }
+  // Sends what the device has delivered, if the executor has not looked since the last call. Any thread, one
+  // at a time.
+  void help();
   // How long the executor may sleep before it should check again.
   std::chrono::nanoseconds patience() const { return patience_; }
 
  private:
-  struct Outgoing {
-    StagingSlots::Slot* slot = nullptr;
-    std::size_t bytes = 0;
-    std::uint64_t tag = 0;
-    bool sending = false;
-    bool failed = false;  // its tag was aborted: it only waits for the slot
-  };
   // A piece of a box that is received into a slot.
   struct Incoming {
     StagingSlots::Slot* slot = nullptr;
@@ -86,8 +92,6 @@ class SlotCopies {
   hipError_t finish(StreamRef stream);
   StagingSlots::Slot* acquire(std::size_t bytes, hipError_t& error);
   hipError_t land(const Incoming& incoming, StreamRef stream, hipError_t so_far);
-  bool advance(Outgoing& job);
-  void fail_tag(std::uint64_t tag, hipError_t error);
 
   const protocol::HipTable& hip_;
   OwnCalls& own_calls_;
@@ -96,7 +100,9 @@ class SlotCopies {
   Mover& mover_;
   const Arrays& arrays_;
   StagingSlots staging_;
-  std::list<Outgoing> outgoing_;  // bounded by the slots
+  Deliveries deliveries_;
+  std::atomic<std::uint64_t> looks_{0};  // of the executor at the deliveries
+  std::uint64_t looks_seen_ = 0;         // help()'s
   std::list<BulkCompletion> discards_;
   std::chrono::nanoseconds patience_;
 };

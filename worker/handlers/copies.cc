@@ -2,6 +2,7 @@
 // Copies between the client's memory and the device, and on the device. Executor thread.
 //
 // Whatever is wrong with a request, its payload is accounted for: thrown away, or its tag aborted.
+#include "hipcore/wire/control_message.h"
 #include "worker/copy/array_copies.h"
 #include "worker/copy/direct_copies.h"
 #include "worker/copy/slot_copies.h"
@@ -92,6 +93,25 @@ void box_on_device(Call& call, const Box& box, std::uint64_t raw_stream) {
   call.finish(error, raw_stream);
 }
 
+static_assert(protocol::kTurnPayloadMax <= kLargeSlotBytes);
+
+// `is_due`: the client will hear of it, or has, and answers.
+hipError_t put_copy_in_turn(Call& call, const Box& box, const protocol::CopyInTurnRequest& request,
+                            bool& is_due) {
+  SessionState& session = call.session();
+  StreamRef stream;
+  hipError_t error = check(call, box, box.target);
+  if (error == hipSuccess) error = enter_stream(call, request.stream, stream);
+  if (error != hipSuccess) return error;
+  const auto stop = [&](std::span<std::byte> landing) {
+    if (!session.callbacks.wait_for_room(session.life)) return hipErrorUnknown;
+    const hipError_t put = session.callbacks.enqueue(session.hip, stream.stream, request.cookie, landing);
+    is_due = put == hipSuccess;
+    return put;
+  };
+  return session.copies.in_turn(box, stream, stop);
+}
+
 }  // namespace
 
 void copy_to_device(Call& call, const protocol::CopyToDeviceRequest& request) {
@@ -128,6 +148,22 @@ void copy_box_from_device(Call& call, const protocol::CopyBoxFromDeviceRequest& 
   box.target = packed_at(0, box);
   box.source = {request.source, request.source_pitch, request.source_slice};
   box_from_device(call, box, request.stream, request.tag);
+}
+
+void copy_in_turn(Call& call, const protocol::CopyInTurnRequest& request) {
+  Box box{{}, {}, request.width, request.height, request.depth};
+  box.target = {request.target, request.target_pitch, request.target_slice};
+  box.source = packed_at(0, box);
+  const auto bytes = packed_bytes(box);
+  if (!bytes || *bytes == 0 || *bytes > protocol::kTurnPayloadMax) {
+    call.reject("a copy in turn of a size that no client sends");
+    return;
+  }
+  bool is_due = false;
+  const hipError_t error = put_copy_in_turn(call, box, request, is_due);
+  call.finish(error, request.stream);
+  if (!is_due) return call.session().callbacks.refuse(request.cookie);
+  call.session().attendant.callback_queued();
 }
 
 void copy_box_on_device(Call& call, const protocol::CopyBoxOnDeviceRequest& request) {

@@ -57,6 +57,16 @@ void answer_when_done(Call& call, int device, const void* object, Query query, W
   session.short_waits.add(std::move(pending));
 }
 
+hipError_t put_callback(SessionState& session, const FrameHeader& header, std::uint64_t raw_stream,
+                        std::uint64_t cookie) {
+  const hipError_t error = session.device.use(static_cast<int>(header.device()));
+  if (error != hipSuccess) return error;
+  hipStream_t stream = nullptr;
+  int device = 0;
+  if (!session.streams.find(raw_stream, stream, device)) return hipErrorInvalidHandle;
+  return session.callbacks.enqueue(session.hip, stream, cookie);
+}
+
 }  // namespace
 
 void synchronize_device(Call& call, const protocol::SynchronizeDeviceRequest&) {
@@ -114,12 +124,12 @@ void query_event(Call& call, const protocol::QueryEventRequest& request) {
 }
 
 void host_callback(Call& call, const protocol::HostCallbackRequest& request) {
-  if (!call.use_device()) return;
-  hipStream_t stream = nullptr;
-  int device = 0;
-  if (!call.session().streams.find(request.stream, stream, device))
-    return call.finish(hipErrorInvalidHandle, request.stream);
-  call.finish(call.session().callbacks.enqueue(call.hip(), stream, request.cookie), request.stream);
+  SessionState& session = call.session();
+  if (!session.callbacks.wait_for_room(session.life)) return;
+  const hipError_t error = put_callback(session, call.header(), request.stream, request.cookie);
+  call.finish(error, request.stream);
+  if (error != hipSuccess) return session.callbacks.refuse(request.cookie);
+  session.attendant.callback_queued();
 }
 
 }  // namespace tf::worker::custom

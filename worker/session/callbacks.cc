@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds streams until the client has run their host functions.
+// Holds streams until the client has run their host functions, or sent their payload.
 #include "worker/session/callbacks.h"
 
 #include <span>
+#include <string>
 
 #include "hipcore/wire/gen/messages.h"
 #include "transport/base/mutex.h"
@@ -25,16 +26,25 @@ void Callbacks::on_due(hipStream_t, hipError_t status, void* argument) {
     shared.sender.send(header, std::as_bytes(std::span(&notice, 1)));
   }
   const MutexLock lock(shared.mutex);
-  shared.changed.wait(
-      shared.mutex, [&]() TF_REQUIRES(shared.mutex) { return shared.ended || shared.waiting[due->cookie]; });
+  shared.changed.wait(shared.mutex, [&]() TF_REQUIRES(shared.mutex) {
+    return shared.ended || shared.waiting[due->cookie].done;
+  });
   shared.waiting.erase(due->cookie);
 }
 
-hipError_t Callbacks::enqueue(const protocol::HipTable& hip, hipStream_t stream, std::uint64_t cookie) {
+bool Callbacks::wait_for_room(Life& life) {
+  return life.wait_until([this] {
+    const MutexLock lock(shared_->mutex);
+    return shared_->waiting.size() < kCallbacksMax;
+  });
+}
+
+hipError_t Callbacks::enqueue(const protocol::HipTable& hip, hipStream_t stream, std::uint64_t cookie,
+                              std::span<std::byte> landing) {
   {
     const MutexLock lock(shared_->mutex);
     if (shared_->waiting.size() >= kCallbacksMax) return hipErrorOutOfMemory;
-    if (!shared_->waiting.emplace(cookie, false).second) return hipErrorInvalidValue;
+    if (!shared_->waiting.emplace(cookie, Waiting{landing}).second) return hipErrorInvalidValue;
   }
   auto due = std::make_unique<Due>(Due{shared_, cookie});
   const hipError_t error = hip.hipStreamAddCallback(stream, &Callbacks::on_due, due.get(), 0);
@@ -47,12 +57,43 @@ hipError_t Callbacks::enqueue(const protocol::HipTable& hip, hipStream_t stream,
   return error;
 }
 
+void Callbacks::refuse(std::uint64_t cookie) {
+  protocol::CallbackRefusedNotice notice{};
+  notice.cookie = cookie;
+  FrameHeader header;
+  header.opcode = static_cast<std::uint16_t>(protocol::CallbackRefusedNotice::kOp);
+  header.flags = kFlagNoReply;
+  shared_->sender.send(header, std::as_bytes(std::span(&notice, 1)));
+}
+
 void Callbacks::done(std::uint64_t cookie) {
   const MutexLock lock(shared_->mutex);
   auto found = shared_->waiting.find(cookie);
   if (found == shared_->waiting.end()) return;
-  found->second = true;
+  found->second.done = true;
   shared_->changed.notify_all();
+}
+
+Status Callbacks::take_payload(std::uint64_t cookie, std::uint64_t bytes, const Read& read) {
+  std::span<std::byte> landing;
+  {
+    const MutexLock lock(shared_->mutex);
+    const auto found = shared_->waiting.find(cookie);
+    if (found == shared_->waiting.end() || found->second.done || bytes == 0 ||
+        found->second.landing.size() != bytes)
+      return {Code::kProtocol, "a payload of " + std::to_string(bytes) + " bytes that no copy waits for"};
+    landing = found->second.landing;
+  }
+  // The memory stays: the stream goes on, and the copy with it, only behind done() or the session's end, and
+  // the session's memory is released when nobody reads the control connection any more.
+  TF_RETURN_IF_ERROR(read(landing));
+  done(cookie);
+  return Status::ok();
+}
+
+bool Callbacks::any() const {
+  const MutexLock lock(shared_->mutex);
+  return !shared_->waiting.empty();
 }
 
 void Callbacks::end() {

@@ -4,23 +4,19 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 
-#include "hipcore/wire/control_message.h"
 #include "hipcore/wire/gen/schema.h"
 #include "hipcore/wire/hello.h"
 #include "hipcore/wire/shared_files.h"
@@ -45,21 +41,17 @@
 #include "worker/sandbox/sandbox.h"
 #include "worker/session/device_facts.h"
 #include "worker/session/executor.h"
-#include "worker/session/output_sender.h"
 #include "worker/session/shared_processors.h"
 #include "worker/session/visible_device.h"
+#include "worker/session/watcher.h"
 
 namespace tf::worker {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* kClientLeft = "the client has left";
 constexpr auto kHelloTime = 5s;
-constexpr auto kLanesTime = 15s;    // from the HELLO reply to the last lane
-constexpr auto kEndGrace = 2s;      // for calls of the runtime that are under way when the client is gone
-constexpr auto kControlTime = 5s;   // from the first byte of a message to its last
-constexpr int kWatchPoll_ms = 500;  // without an eventfd
+constexpr auto kLanesTime = 15s;  // from the HELLO reply to the last lane
 
 struct Client {
   net::OwnedStream control;
@@ -219,96 +211,6 @@ Result<std::unique_ptr<Endpoint>> gather_lanes(const Client& client) {
     TF_RETURN_IF_ERROR(acceptor->attach(std::move(message->connection), message->attach));
   }
 }
-
-// Ends the session when the client or the supervisor is gone; makes sure that the process ends even if a call
-// of the runtime never returns. Sends what kernels print.
-class Watcher {
- public:
-  Watcher(Executor& executor, MemoryBroker& broker, KernelOutput& output, const net::Stream& control,
-          LastWords& words)
-      : executor_(executor),
-        broker_(broker),
-        output_(output),
-        sender_(output, control),
-        control_(control),
-        words_(words),
-        wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        thread_([this] { watch(); }) {}
-  ~Watcher() {
-    finished_.store(true, std::memory_order_release);  // pairs with finished()
-    const std::uint64_t one = 1;
-    // Cannot fail on a fresh counter; without an eventfd the watcher looks up by itself.
-    [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
-    thread_.join();
-  }
-
- private:
-  bool finished() const { return finished_.load(std::memory_order_acquire); }  // pairs with the destructor
-
-  void watch() {
-    const bool is_woken = wake_ && output_.ready();
-    while (!finished()) {
-      pollfd polled[4] = {{control_.socket, POLLIN, 0},
-                          {kSessionChannelFd, POLLIN, 0},
-                          {wake_.get(), POLLIN, 0},
-                          {sender_.waits_for(), POLLIN, 0}};
-      const int ready = ::poll(polled, std::size(polled), is_woken ? -1 : kWatchPoll_ms);
-      if (ready > 0 && polled[0].revents != 0) {
-        if (Status read = read_control(); !read.is_ok()) return stop(std::move(read));
-      }
-      if (Status sent = sender_.send(); !sent.is_ok()) return stop(std::move(sent));
-      if (ready > 0 && polled[1].revents != 0 && !read_channel())
-        return stop({Code::kPeerLost, "the supervisor ended"});
-    }
-  }
-
-  // A message for the session, or the end.
-  Status read_control() {
-    Result<protocol::ControlMessage> message =
-        protocol::receive_control_message(control_, Deadline::after(kControlTime));
-    if (message.code() == Code::kProtocol) return message.status();
-    if (!message) return {Code::kPeerLost, "the client's control connection ended"};
-    SessionState& session = executor_.state();
-    if (message->kind == protocol::ControlMessage::Kind::kFile)
-      return session.passed_files.deliver(message->number, std::move(message->file));
-    if (message->kind == protocol::ControlMessage::Kind::kOutputWritten)
-      return sender_.written(message->number);
-    if (message->kind == protocol::ControlMessage::Kind::kMirrorOrder)
-      return session.mirror_orders.order(std::move(message->order));
-    session.callbacks.done(message->number);
-    return Status::ok();
-  }
-
-  bool read_channel() {
-    Result<ChannelMessage> message = receive_message(kSessionChannelFd, Deadline::now());
-    if (message && message->kind == Envelope::kDrain) executor_.drain();
-    const bool alive = message.is_ok() || message.code() == Code::kTimeout;
-    if (message && message->kind == Envelope::kAnswer) broker_.deliver(std::move(*message));
-    // An extra lane for a complete endpoint belongs to nobody: closed with the message.
-    return alive;
-  }
-
-  void stop(Status reason) {
-    words_.end(executor_.draining() ? kClientLeft : reason.to_string());
-    executor_.end(std::move(reason));
-    output_.close();
-    const Deadline grace = Deadline::after(kEndGrace);
-    while (!finished()) {
-      if (grace.passed()) ::_exit(0);  // a kernel or call that does not end: it ends with the process
-      std::this_thread::sleep_for(10ms);
-    }
-  }
-
-  Executor& executor_;
-  MemoryBroker& broker_;
-  KernelOutput& output_;
-  OutputSender sender_;
-  const net::Stream control_;
-  LastWords& words_;
-  const net::OwnedFd wake_;
-  std::atomic<bool> finished_{false};
-  std::thread thread_;
-};
 
 // Reports the runtime's failed kernels to the log and the client. Lives as long as the process.
 struct FailureTeller {

@@ -44,6 +44,7 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
       modules(hip, own_calls, setup.optional),
       graphs(hip, own_calls, addresses, arrays, host_parts, objects),
       copies(hip, own_calls, bulk, life, mover, arrays),
+      attendant(callbacks, copies),
       direct_copies({hip, own_calls, bulk, life, sender, device, host_reach, device_regions}),
       compiles({hip, setup.optional.rtc, bulk, copies, life, mover, sender, share}) {}
 

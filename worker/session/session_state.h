@@ -36,6 +36,7 @@
 #include "worker/memory/quota.h"
 #include "worker/memory/sharing.h"
 #include "worker/memory/textures.h"
+#include "worker/session/attendant.h"
 #include "worker/session/callbacks.h"
 #include "worker/session/compiles.h"
 #include "worker/session/graphs.h"
@@ -102,6 +103,7 @@ struct SessionState {
   Modules modules;
   Graphs graphs;
   SlotCopies copies;
+  Attendant attendant;
   DirectCopies direct_copies;
   WaiterPool waiters;
   ShortWaits short_waits;

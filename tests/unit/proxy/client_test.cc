@@ -192,6 +192,18 @@ TEST_F(ClientTest, CallbackRunsThoughNobodyWaits) {
   EXPECT_TRUE(ran);
 }
 
+TEST_F(ClientTest, AFunctionThatTheWorkerRefusesIsForgotten) {
+  worker_->refuse_callbacks = true;
+  std::atomic<bool> gone{false};
+  std::shared_ptr<void> held(nullptr, [&](void*) { gone = true; });
+  ASSERT_EQ(client_->callbacks().add(0, 0, [kept = std::move(held)](hipError_t) { ADD_FAILURE(); }),
+            hipSuccess);
+  for (int i = 0; i < 5000 && !gone; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(gone);
+  EXPECT_FALSE(client_->callbacks().any());
+  EXPECT_FALSE(client_->callbacks().any_function());
+}
+
 // What a function holds may run the program's code when it goes.
 TEST_F(ClientTest, WhatWaitsForALostWorkerEndsWithoutALock) {
   std::promise<void> gate;

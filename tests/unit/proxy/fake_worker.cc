@@ -372,6 +372,11 @@ void FakeWorker::copy_box_from_device(std::span<const std::byte> payload) {
 
 void FakeWorker::callback(std::span<const std::byte> payload) {
   auto request = as<protocol::HostCallbackRequest>(payload);
+  if (refuse_callbacks) {
+    FrameHeader notice;
+    notice.opcode = static_cast<std::uint16_t>(Op::kCallbackRefused);
+    return send(notice, bytes_of(protocol::CallbackRefusedNotice{request.cookie}));
+  }
   auto told = std::make_shared<bool>(false);
   steps_.push_back([=, this] {
     if (!*told) {

@@ -57,6 +57,9 @@ class FakeWorker final : private MessageSink {
   std::atomic<std::uint64_t> claim_result_bytes{0};  // in place of its size
   std::atomic<int> abort_next_fetch{0};
 
+  // Host functions are not queued.
+  std::atomic<bool> refuse_callbacks{false};
+
   // What every answer says of kernels' output (ReplyPrefix::output).
   std::atomic<std::uint32_t> printed{0};
 

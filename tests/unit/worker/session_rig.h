@@ -203,6 +203,11 @@ class SessionRig final : public MessageSink {
     }
     return 0;
   }
+  // The callbacks that will not be due, so far.
+  std::vector<std::uint64_t> refused() {
+    const MutexLock lock(mutex_);
+    return refused_;
+  }
   // As the thread that reads the control connection does.
   void callback_done(std::uint64_t cookie) { session().callbacks.done(cookie); }
 
@@ -229,6 +234,11 @@ class SessionRig final : public MessageSink {
       if (payload.size() != sizeof due) return {Code::kProtocol, "callback of wrong size"};
       std::memcpy(&due, payload.data(), sizeof due);
       due_.push_back(due.cookie);
+    } else if (header.opcode == static_cast<std::uint16_t>(protocol::CallbackRefusedNotice::kOp)) {
+      protocol::CallbackRefusedNotice refused{};
+      if (payload.size() != sizeof refused) return {Code::kProtocol, "refusal of wrong size"};
+      std::memcpy(&refused, payload.data(), sizeof refused);
+      refused_.push_back(refused.cookie);
     }
     return Status::ok();
   }
@@ -249,6 +259,7 @@ class SessionRig final : public MessageSink {
   Mutex mutex_;
   std::vector<protocol::FaultNotice> faults_ TF_GUARDED_BY(mutex_);
   std::deque<std::uint64_t> due_ TF_GUARDED_BY(mutex_);
+  std::vector<std::uint64_t> refused_ TF_GUARDED_BY(mutex_);
 };
 
 }  // namespace tf::worker

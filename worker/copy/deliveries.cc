@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sends what copies from the device have brought into staging slots.
+#include "worker/copy/deliveries.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace tf::worker {
+
+void Deliveries::add(const Piece& piece) {
+  const MutexLock lock(mutex_);
+  jobs_.push_back({piece});
+  count_.store(jobs_.size(), std::memory_order_relaxed);
+}
+
+void Deliveries::fail(std::uint64_t tag, hipError_t error) {
+  const MutexLock lock(mutex_);
+  fail_jobs(tag, error);
+}
+
+void Deliveries::fail_jobs(std::uint64_t tag, hipError_t error) {
+  const Status aborted = bulk_.abort(tag, static_cast<std::uint32_t>(error));
+  if (!aborted.is_ok()) life_.end(aborted);
+  for (Job& job : jobs_)
+    if (job.tag == tag) job.failed = true;
+}
+
+bool Deliveries::is_over(const Job& job) {
+  return job.state == State::kUnsent || (job.state == State::kSending && job.slot->transfer->done());
+}
+
+// REQUIRES: the job is filling
+void Deliveries::advance(Job& job) {
+  const hipError_t ready = staging_.query(job.slot);
+  if (ready == hipErrorNotReady) return;
+  if (ready != hipSuccess && !job.failed) fail_jobs(job.tag, ready);
+  if (job.failed) {
+    job.state = State::kUnsent;
+    return;
+  }
+  job.slot->transfer.emplace();
+  const Status sent = bulk_.send(job.tag, job.slot->memory().first(job.bytes), *job.slot->transfer);
+  if (sent.is_ok())
+    job.state = State::kSending;
+  else
+    life_.end(sent);
+}
+
+bool Deliveries::send_in_order() {
+  bool moved = false;
+  std::vector<std::uint64_t> held_up;  // tags whose earlier bytes are not sent yet
+  for (Job& job : jobs_) {
+    if (job.state != State::kFilling) continue;
+    const bool waits = std::find(held_up.begin(), held_up.end(), job.tag) != held_up.end();
+    if (!waits) advance(job);
+    if (job.state == State::kFilling) held_up.push_back(job.tag);
+    moved = moved || job.state != State::kFilling;
+  }
+  return moved;
+}
+
+bool Deliveries::send_ready() {
+  const MutexLock lock(mutex_);
+  return send_in_order();
+}
+
+bool Deliveries::progress(const std::function<void(StagingSlots::Slot*)>& give_back) {
+  const MutexLock lock(mutex_);
+  bool moved = send_in_order();
+  for (auto job = jobs_.begin(); job != jobs_.end();) {
+    if (!is_over(*job)) {
+      ++job;
+      continue;
+    }
+    give_back(job->slot);
+    job = jobs_.erase(job);
+    moved = true;
+  }
+  count_.store(jobs_.size(), std::memory_order_relaxed);
+  return moved;
+}
+
+std::size_t Deliveries::under_way(std::uint64_t tag) const {
+  const MutexLock lock(mutex_);
+  return static_cast<std::size_t>(
+      std::count_if(jobs_.begin(), jobs_.end(), [tag](const Job& job) { return job.tag == tag; }));
+}
+
+}  // namespace tf::worker
