@@ -132,8 +132,10 @@ hipError_t HostParts::map_file(std::uint64_t address, std::uint64_t bytes, int f
 hipError_t HostParts::map_pages(std::uint64_t address, std::uint64_t bytes, int file, std::uint64_t offset) {
   constexpr int kAccess = PROT_READ | PROT_WRITE;
   if (::mmap(pointer_to(address), bytes, kAccess, MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offset)) ==
-      MAP_FAILED)
+      MAP_FAILED) {
+    close_pages(address, bytes);  // the kernel may have removed the reservation before it failed
     return hipErrorInvalidValue;
+  }
   const hipError_t error = tell_runtime(address, bytes);
   if (error != hipSuccess) close_pages(address, bytes);
   return error;

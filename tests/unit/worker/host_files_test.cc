@@ -18,6 +18,8 @@
 #include "hipcore/wire/fill.h"
 #include "raw_client.h"
 #include "shm/transport.h"
+#include "tests/support/pageless_file.h"
+#include "worker/base/channel.h"
 #include "worker/base/runtime_library.h"
 #include "worker/memory/host_parts.h"
 #include "worker/memory/host_window.h"
@@ -117,6 +119,14 @@ TEST_F(SharedWindow, HasThePagesUntilTheyAreUnmapped) {
   ASSERT_EQ(::pread(file.get(), seen, 6, 4096), 6);
   EXPECT_EQ(std::memcmp(seen, "worker", 6), 0) << "the pages stay the client's";
   ASSERT_EQ(map(files_.base, 8192, file), hipSuccess) << "what is free again can be used again";
+}
+
+// Else memory of the session itself would come to lie there, where the client's next file is mapped.
+TEST_F(SharedWindow, StaysReservedWhereAFileCannotBeMapped) {
+  const net::OwnedFd file = test::pageless_file(kUnit);
+  if (!file) GTEST_SKIP() << "this machine has huge pages, or no files of them";
+  EXPECT_EQ(map(files_.base, kUnit, file), hipErrorInvalidValue);
+  EXPECT_TRUE(test::is_taken(files_.base, kUnit));
 }
 
 // Pages of parts and of files count together.

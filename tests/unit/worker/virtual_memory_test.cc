@@ -7,6 +7,7 @@
 #include "hipcore/wire/access_wish.h"
 #include "hipcore/wire/fill.h"
 #include "session_rig.h"
+#include "tests/support/pageless_file.h"
 
 namespace tf::worker {
 namespace {
@@ -130,6 +131,25 @@ TEST_F(VirtualMemoryOf, AMalformedListOfWishesEndsTheSession) {
 }
 
 // Each rig loads the same runtime in this process: what one session leaves behind the next would find taken.
+// What another session offers may be any file.
+TEST(ImportedMemory, ThatCannotBeMappedLeavesTheReservation) {
+  const net::OwnedFd file = test::pageless_file(kUnit);
+  if (!file) GTEST_SKIP() << "this machine has huge pages, or no files of them";
+  Result<RuntimeLibrary> runtime = RuntimeLibrary::load(TF_CPU_RUNTIME);
+  ASSERT_TRUE(runtime.is_ok());
+  const protocol::HipTable& hip = runtime->hip();
+  int descriptor = file.get();
+  hipMemGenericAllocationHandle_t memory = nullptr;
+  ASSERT_EQ(hip.hipMemImportFromShareableHandle(&memory, &descriptor, hipMemHandleTypePosixFileDescriptor),
+            hipSuccess);
+  void* base = nullptr;
+  ASSERT_EQ(hip.hipMemAddressReserve(&base, kUnit, kUnit, nullptr, 0), hipSuccess);
+  EXPECT_EQ(hip.hipMemMap(base, kUnit, 0, memory, 0), hipErrorMapFailed);
+  EXPECT_TRUE(test::is_taken(reinterpret_cast<std::uint64_t>(base), kUnit));
+  EXPECT_EQ(hip.hipMemAddressFree(base, kUnit), hipSuccess);
+  EXPECT_EQ(hip.hipMemRelease(memory), hipSuccess);
+}
+
 TEST_F(VirtualMemoryOf, ItsEndFreesEverything) {
   ASSERT_EQ(create(handle(0)), hipSuccess);
   ASSERT_EQ(map(base_, kUnit, 0, handle(0)), hipSuccess);

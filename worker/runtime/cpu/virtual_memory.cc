@@ -221,6 +221,8 @@ hipError_t VirtualMemory::map(void* pointer, std::size_t bytes, std::size_t offs
   void* const at = ::mmap(pointer, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, physical->descriptor(),
                           static_cast<off_t>(offset));
   if (at == MAP_FAILED) {
+    // The kernel may have removed the reservation before it failed.
+    static_cast<void>(::mmap(pointer, bytes, PROT_NONE, kReserveFlags | MAP_FIXED, -1, 0));
     Runtime::get().memory.remove(pointer);
     return hipErrorMapFailed;
   }
