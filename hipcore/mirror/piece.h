@@ -2,6 +2,7 @@
 // Pieces of memory: what has changed on one side of a mirror and travels to the other. Plain values.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -55,6 +56,14 @@ inline void unite(std::span<const Piece> one, std::span<const Piece> other, std:
     const std::uint64_t begin = next.address > known ? next.address : known;
     if (next.end() > begin) append(all, {begin, next.end() - begin});
   }
+}
+
+// Whether no two of them have a byte in common, in whatever order. REQUIRES: none wraps
+inline bool are_apart(std::span<const Piece> pieces) {
+  std::vector<Piece> sorted(pieces.begin(), pieces.end());
+  std::ranges::sort(sorted, {}, &Piece::address);
+  const auto meet = [](const Piece& one, const Piece& next) { return next.address < one.end(); };
+  return std::ranges::adjacent_find(sorted, meet) == sorted.end();
 }
 
 // REQUIRES: the sum does not wrap; it cannot for pieces of memory of one process that do not overlap

@@ -117,7 +117,7 @@ void find_host_changes(Call& call, const protocol::FindHostChangesRequest&) {
   reply.idle = session.streams.all_idle() ? 1 : 0;
   HostMirror::Found& found = session.host_mirror.found();
   const bool whole = call.tail().size() % sizeof(Piece) == 0;
-  if (!whole || !session.host_mirror.find(pieces, reply.idle != 0, found))
+  if (!whole || !session.host_mirror.find(pieces, reply.idle != 0, found).is_ok())
     return call.reply(hipErrorInvalidValue);
   reply.pieces = found.pieces.size();
   reply.bytes = mirror::total(found.pieces);

@@ -95,9 +95,11 @@ bool HostMirror::put(std::span<const Piece> pieces, std::span<const std::byte> b
   return true;
 }
 
-bool HostMirror::find(std::span<const Piece> pieces, bool settled, Found& found) {
+Status HostMirror::find(std::span<const Piece> pieces, bool settled, Found& found) {
   const MutexLock lock(mutex_);
-  if (!are_held(pieces, mirror::total(pieces))) return false;
+  if (!are_held(pieces, mirror::total(pieces)))
+    return {Code::kProtocol, "asked for changes of memory that is not mirrored"};
+  if (!mirror::are_apart(pieces)) return {Code::kProtocol, "asked twice for changes of the same memory"};
   found = {};
   std::vector<Piece> changed;
   for (const Piece& piece : pieces) {
@@ -106,7 +108,7 @@ bool HostMirror::find(std::span<const Piece> pieces, bool settled, Found& found)
     for (const Piece& each : changed)
       if (const Piece inside = mirror::common(each, piece); inside.bytes != 0) found.pieces.push_back(inside);
   }
-  return true;
+  return Status::ok();
 }
 
 Status HostMirror::send(BulkPlane& bulk, std::uint64_t tag, std::span<const std::byte> bytes,

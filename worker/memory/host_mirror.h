@@ -57,9 +57,9 @@ class HostMirror {
   void agree(const mirror::Piece& piece);
   // Writes the pieces, whose bytes the client has sent one after another. False: they are not held.
   bool put(std::span<const mirror::Piece> pieces, std::span<const std::byte> bytes);
-  // Replaces what `found` has. `settled`: no device is at work. A piece has its pages to itself. False: some
-  // are not held.
-  bool find(std::span<const mirror::Piece> pieces, bool settled, Found& found);
+  // Replaces what `found` has. `settled`: no device is at work. A piece has its pages to itself. kProtocol:
+  // some are not held, or some memory is in two of them: what is found would have no limit but their number.
+  Status find(std::span<const mirror::Piece> pieces, bool settled, Found& found);
   // What requests have found last. Executor thread.
   Found& found() { return found_; }
   // Nothing is closed while somebody holds the parts, to find and to send what they have.

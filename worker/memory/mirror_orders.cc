@@ -76,13 +76,15 @@ void MirrorOrders::run() {
 Status MirrorOrders::carry_out(const OrderParts& parts) {
   HostMirror::Found found;
   mirror_.hold();
-  const bool is_write = parts.order.what == Order::What::kWrite;
+  Status done = Status::ok();
   // Devices may be at work: what they write meanwhile is found again.
-  const bool held =
-      is_write ? mirror_.put(parts.pieces, parts.bytes) : mirror_.find(parts.pieces, false, found);
-  Status answered = held ? answer(parts.order.tag, found) : refused();
+  if (parts.order.what == Order::What::kFind)
+    done = mirror_.find(parts.pieces, false, found);
+  else if (!mirror_.put(parts.pieces, parts.bytes))
+    done = refused();
+  if (done.is_ok()) done = answer(parts.order.tag, found);
   mirror_.let_go();
-  return answered;
+  return done;
 }
 
 Status MirrorOrders::answer(std::uint64_t tag, HostMirror::Found& found) {

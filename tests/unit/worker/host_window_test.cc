@@ -204,6 +204,8 @@ TEST_F(HostWindowOf, ForeignMemoryIsNeitherWrittenNorRead) {
     EXPECT_EQ(find(pieces), hipErrorInvalidValue) << std::hex << address;
   }
   EXPECT_EQ(local, std::string(8, ' '));
+  EXPECT_EQ(find({{base_ + 8192, 4096}, {base_, 8193}}), hipErrorInvalidValue) << "a byte is in both";
+  EXPECT_EQ(find({{base_ + 8192, 4096}, {base_, 8192}}), hipSuccess) << "in any order";
   EXPECT_EQ(write({{base_, 8}, {base_ + 8, 0}}, "12345678"), hipErrorInvalidValue);
   EXPECT_EQ(write({{base_, 8}}, "123456789"), hipErrorInvalidValue) << "not as long as its pieces";
   EXPECT_EQ(write_inline({{base_, 9}}, "12345678"), hipErrorInvalidValue);

@@ -131,6 +131,15 @@ TEST_F(MirrorOrdersOf, ForMemoryThatIsNotMirroredEndTheSession) {
   EXPECT_EQ(rig_.wait_end().code(), Code::kProtocol);
 }
 
+// Else one order could find the same pages thousands of times, and the list of them would have no limit.
+TEST_F(MirrorOrdersOf, ForTheSameMemoryTwiceEndTheSession) {
+  const Pieces twice{{base_ + 8192, 4096}, {base_, 8193}};
+  EXPECT_TRUE(post({Order::What::kFind, 0, ++tag_, 0, 0, 0}, twice, "").is_ok());
+  const Status end = rig_.wait_end();
+  EXPECT_EQ(end.code(), Code::kProtocol);
+  EXPECT_NE(end.message().find("twice"), std::string::npos) << end.to_string();
+}
+
 TEST_F(MirrorOrdersOf, ThatAreNoneEndTheSession) {
   EXPECT_TRUE(rig_.session().mirror_orders.order(std::vector<std::byte>(17)).is_ok());
   EXPECT_EQ(rig_.wait_end().code(), Code::kProtocol);
