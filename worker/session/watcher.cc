@@ -66,7 +66,9 @@ void Watcher::watch() {
 Status Watcher::read_control() {
   Result<protocol::ControlMessage> message =
       protocol::receive_control_message(control_, Deadline::after(kControlTime));
-  if (message.code() == Code::kProtocol) return message.status();
+  // What this process lacks (descriptors, memory) is not the connection's end.
+  const bool lacks = message.code() == Code::kResourceExhausted;
+  if (lacks || message.code() == Code::kProtocol) return message.status();
   if (!message) return {Code::kPeerLost, "the client's control connection ended"};
   using Kind = protocol::ControlMessage::Kind;
   SessionState& session = executor_.state();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -205,6 +207,39 @@ TEST(PassedFile, OneThatNeverComesIsAnError) {
             hipErrorInvalidHandle);
 }
 
+bool closes(int control) {
+  std::byte rest[64];
+  const Deadline deadline = Deadline::after(10s);
+  while (!deadline.passed()) {
+    pollfd polled{control, POLLIN, 0};
+    if (::poll(&polled, 1, deadline.poll_timeout_ms()) > 0 &&
+        ::recv(control, rest, sizeof rest, MSG_DONTWAIT) <= 0)
+      return true;
+  }
+  return false;
+}
+
+// The reason is the worker's, and its log must not blame the client.
+TEST(PassedFile, ThatFindsNoFreeDescriptorEndsTheSessionForThatReason) {
+  testing::internal::CaptureStderr();
+  WorkerProcess worker({}, TF_CPU_RUNTIME);
+  ASSERT_TRUE(worker.ready());
+  Registered client(worker);
+  EXPECT_EQ(client.error, hipSuccess) << client.client.status.to_string();
+  for (const pid_t session : worker.children()) {
+    rlimit limit{};
+    ASSERT_EQ(::prlimit(session, RLIMIT_NOFILE, nullptr, &limit), 0);
+    limit.rlim_cur = kSessionChannelFd + 1;  // all below are in use
+    ASSERT_EQ(::prlimit(session, RLIMIT_NOFILE, &limit, nullptr), 0);
+  }
+  const int control = client.client.control.get();
+  EXPECT_TRUE(protocol::send_passed_file(control, 6, client.file.get(), Deadline::after(5s)).is_ok());
+  EXPECT_TRUE(closes(control));
+  worker.stop(SIGTERM);
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("no descriptor is free"), std::string::npos) << log;
+}
+
 // Whatever else comes on the control connection ends the session.
 TEST(PassedFile, GarbageEndsTheSession) {
   WorkerProcess worker({}, TF_CPU_RUNTIME);
@@ -223,15 +258,7 @@ TEST(PassedFile, GarbageEndsTheSession) {
         if (!protocol::send_passed_file(control, number, client.file.get(), Deadline::after(5s)).is_ok())
           break;
     }
-    std::byte rest[64];
-    const Deadline deadline = Deadline::after(10s);
-    bool closed = false;
-    while (!closed && !deadline.passed()) {
-      pollfd polled{control, POLLIN, 0};
-      if (::poll(&polled, 1, deadline.poll_timeout_ms()) > 0)
-        closed = ::recv(control, rest, sizeof rest, MSG_DONTWAIT) <= 0;
-    }
-    EXPECT_TRUE(closed) << kind;
+    EXPECT_TRUE(closes(control)) << kind;
   }
 }
 
