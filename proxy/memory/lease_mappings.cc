@@ -3,8 +3,10 @@
 #include "proxy/memory/lease_mappings.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <cerrno>
 #include <chrono>
@@ -18,12 +20,22 @@ namespace {
 
 constexpr std::chrono::seconds kFileTime{5};  // the worker sent it before it answered
 
-// As large as the lease, permanently: nobody can remove pages during a copy.
+// As large as the lease, permanently: nobody can remove pages during a copy. Huge pages (hugetlbfs) may be
+// missing all the same, and then whoever touches them dies.
 bool is_whole(int file, std::uint64_t bytes) {
   struct stat facts = {};
+  struct statfs system = {};
+  if (::fstatfs(file, &system) != 0 || system.f_type == HUGETLBFS_MAGIC) return false;
   const int seals = ::fcntl(file, F_GET_SEALS);
   return seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && ::fstat(file, &facts) == 0 && facts.st_size > 0 &&
          static_cast<std::uint64_t>(facts.st_size) >= bytes;
+}
+
+// No host memory may come to lie at a device's addresses. If this fails whatever is mapped there stays, and
+// nobody reads it.
+void reserve(std::uint64_t address, std::uint64_t bytes) {
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  static_cast<void>(::mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE, kFlags, -1, 0));
 }
 
 }  // namespace
@@ -47,12 +59,16 @@ Status LeaseMappings::map(std::uint64_t address, std::uint64_t bytes) {
       protocol::receive_lease_file(socket_.get(), address, Deadline::after(kFileTime));
   if (!file) return file.status();
   if (!is_whole(file->get(), bytes))
-    return {Code::kProtocol, "the file of a lease is smaller than the lease, or may become so"};
+    return {Code::kProtocol,
+            "the file of a lease is smaller than the lease, or may come to have fewer pages"};
   void* const wanted = reinterpret_cast<void*>(address);
   // Maps over the window's reservation.
   const int flags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
-  if (::mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags, file->get(), 0) != wanted)
-    return Status::from_errno("mapping a lease", errno);
+  if (::mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags, file->get(), 0) != wanted) {
+    Status failed = Status::from_errno("mapping a lease", errno);
+    reserve(address, bytes);  // the kernel may have removed the reservation before it failed
+    return failed;
+  }
   static_cast<void>(::madvise(wanted, bytes, MADV_HUGEPAGE));  // where the system gives them
   const MutexLock lock(mutex_);
   mapped_[address] = bytes;
@@ -70,9 +86,7 @@ std::uint64_t LeaseMappings::drop(std::uint64_t address) {
   const auto found = mapped_.find(address);
   if (found == mapped_.end()) return 0;
   const std::uint64_t bytes = found->second;
-  // The addresses stay reserved. If this fails the pages stay, and nobody reads them.
-  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  static_cast<void>(::mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE, kFlags, -1, 0));
+  reserve(address, bytes);
   mapped_.erase(found);
   return bytes;
 }

@@ -12,6 +12,7 @@
 
 #include "hipcore/wire/shared_files.h"
 #include "proxy/memory/address_window.h"
+#include "tests/support/pageless_file.h"
 #include "transport/base/mutex.h"
 
 namespace tf::proxy {
@@ -46,9 +47,9 @@ class LeaseMappingsTest : public testing::Test {
     ASSERT_TRUE(
         protocol::send_lease_file(socket_.worker.get(), base_ + further, file.get(), Deadline::after(5s)));
   }
-  Status take(std::uint64_t bytes, bool has_file = true) {
+  Status take(std::uint64_t bytes, bool has_file = true, std::uint64_t further = 0) {
     const MutexLock lock(mappings_.order());
-    return mappings_.take(base_, bytes, has_file);
+    return mappings_.take(base_ + further, bytes, has_file);
   }
 
   std::uint64_t base_ = 0;  // reserved
@@ -84,6 +85,18 @@ TEST_F(LeaseMappingsTest, AFileThatIsTooSmallIsNotMapped) {
   pass(make_file(kBytes / 2, true));
   EXPECT_EQ(take(kBytes).code(), Code::kProtocol);
   EXPECT_FALSE(mappings_.complete());
+}
+
+// Whoever touched it would die.
+TEST_F(LeaseMappingsTest, AFileThatLacksItsPagesIsNotMapped) {
+  constexpr std::uint64_t kHugePage = kBytes / 2;
+  const net::OwnedFd file = test::pageless_file(kHugePage);
+  if (!file) GTEST_SKIP() << "this machine has huge pages, or no files of them";
+  const std::uint64_t further = -base_ % kHugePage;
+  pass(file, further);
+  EXPECT_EQ(take(kHugePage, true, further).code(), Code::kProtocol);
+  EXPECT_FALSE(mappings_.complete());
+  EXPECT_TRUE(test::is_taken(base_, kBytes));
 }
 
 TEST_F(LeaseMappingsTest, AFileThatMayShrinkIsNotMapped) {
