@@ -54,6 +54,21 @@ std::vector<char> code_of(hiprtcProgram program) {
   return code;
 }
 
+// The 64 ints that a kernel writes with 64 threads.
+std::vector<int> written_by(hiprtcProgram program, const char* name) {
+  hipModule_t module = nullptr;
+  hipFunction_t kernel = nullptr;
+  EXPECT_EQ(hipModuleLoadData(&module, code_of(program).data()), hipSuccess);
+  EXPECT_EQ(hipModuleGetFunction(&kernel, module, name), hipSuccess);
+  DeviceBuffer device(64 * sizeof(int));
+  void* data = device.get();
+  void* arguments[] = {&data};
+  EXPECT_EQ(hipModuleLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, nullptr, arguments, nullptr), hipSuccess);
+  std::vector<int> ints = read_ints(device.get(), 64);
+  EXPECT_EQ(hipModuleUnload(module), hipSuccess);
+  return ints;
+}
+
 TEST(Rtc, CompileLoadRun) {
   Program program(kSource);
   ASSERT_EQ(hiprtcAddNameExpression(program, "scale<int>"), HIPRTC_SUCCESS);
@@ -91,17 +106,26 @@ TEST(Rtc, HeadersAndTheArchitectureOfTheDevice) {
   const std::string architecture = std::string("--offload-arch=") + properties.gcnArchName;
   const char* options[] = {architecture.c_str(), "-O2"};
   ASSERT_EQ(hiprtcCompileProgram(program, 2, options), HIPRTC_SUCCESS) << log_of(program);
-  hipModule_t module = nullptr;
-  hipFunction_t fill = nullptr;
-  HIP_OK(hipModuleLoadData(&module, code_of(program).data()));
-  HIP_OK(hipModuleGetFunction(&fill, module, "fill"));
-  DeviceBuffer device(64 * sizeof(int));
-  void* data = device.get();
-  void* arguments[] = {&data};
-  HIP_OK(hipModuleLaunchKernel(fill, 1, 1, 1, 64, 1, 1, 0, nullptr, arguments, nullptr));
-  const std::vector<int> back = read_ints(device.get(), 64);
+  const std::vector<int> back = written_by(program, "fill");
   for (std::size_t i = 0; i < back.size(); ++i) ASSERT_EQ(back[i], static_cast<int>(i) * 2);
-  HIP_OK(hipModuleUnload(module));
+}
+
+// As in AMD's hiprtc, whose built-in headers are more than hip_runtime.h.
+TEST(Rtc, HeadersThatNobodyIncludes) {
+  Program program(R"(
+extern "C" __global__ void compute(int* out) {
+  const hip_bfloat16 half(1.5f);
+  const hipFloatComplex product = hipCmulf(make_hipFloatComplex(1, 2), make_hipFloatComplex(3, 4));
+  if (threadIdx.x != 0) return;
+  out[0] = static_cast<int>(static_cast<float>(half) * 2);
+  out[1] = static_cast<int>(hipCrealf(product));
+  out[2] = static_cast<int>(hipCimagf(product));
+  out[3] = __half2int_rn(__hadd(__float2half(1.5f), __float2half(2.5f)));
+})");
+  ASSERT_EQ(hiprtcCompileProgram(program, 0, nullptr), HIPRTC_SUCCESS) << log_of(program);
+  std::vector<int> back = written_by(program, "compute");
+  back.resize(4);
+  EXPECT_EQ(back, (std::vector<int>{3, -5, 10, 4}));
 }
 
 TEST(Rtc, NamesAndCodeComeWithCompiling) {

@@ -19,6 +19,8 @@ LANGUAGE = ['-nogpulib', '--rocm-path=/usr', '-Wno-unused-command-line-argument'
 LIBRARY_FOLDERS = ('lib', 'lib64', 'lib/x86_64-linux-gnu')
 ROCM_ROOT = 'hip-remote/rocm'  # in the folder of the library (cmake/TfHipPackage.cmake)
 USAGE_ERROR = 2
+# What sources for AMD's hiprtc see without including it, as far as HIP's headers here have it.
+RTC_HEADERS = ('hip_runtime.h', 'hip_fp16.h', 'hip_bfloat16.h', 'hip_complex.h', 'hip_math_constants.h')
 
 
 def usage():
@@ -84,10 +86,11 @@ class Build:
         return self.compiler.compile(job, target, not self.options.relocatable, prelude)
 
     def rtc_prelude(self):
-        """What hiprtc sources see without asking. The macro comes after the header, which would
+        """What hiprtc sources see without asking. The macro comes after the headers, which would
         otherwise leave out the system's own types."""
         prelude = self.compiler.path('prelude.h')
-        dependencies.write(prelude, '#include <hip/hip_runtime.h>\n#define __HIPCC_RTC__ 1\n')
+        lines = ['#if __has_include(<hip/{0}>)\n#include <hip/{0}>\n#endif\n'.format(name) for name in RTC_HEADERS]
+        dependencies.write(prelude, ''.join(lines) + '#define __HIPCC_RTC__ 1\n')
         return prelude
 
     def modules(self, jobs):
