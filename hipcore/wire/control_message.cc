@@ -5,24 +5,18 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "hipcore/wire/control_wire.h"
 #include "transport/net/socket.h"
 
 namespace tf::protocol {
 namespace {
-
-// No other message starts with these.
-constexpr std::uint64_t kFileMagic = 0x656c'6966'2d46'5401;
-constexpr std::uint64_t kCallbackDoneMagic = 0x656e'6f64'2d46'5401;
-constexpr std::uint64_t kTurnPayloadMagic = 0x6e72'7574'2d46'5401;
-constexpr std::uint64_t kMirrorOrderMagic = 0x7272'696d'2d46'5401;
-constexpr std::uint64_t kOutputWrittenMagic = 0x6e74'7277'2d46'5401;
-constexpr std::uint64_t kOutputMagic = 0x7074'756f'2d46'5401;
 
 struct Wire {
   std::uint64_t magic = 0;
@@ -36,6 +30,12 @@ struct TurnWire {
 };
 
 constexpr std::size_t kSmallPayloadMax = 4096;  // leaves with the message's head
+
+Status unknown() { return {Code::kProtocol, "an unknown message on the control connection"}; }
+
+bool is_listed(const Wire& wire) {
+  return std::ranges::find(kControlMagics, wire.magic) != std::end(kControlMagics);
+}
 
 constexpr std::uint64_t number_of(OutputStream stream) { return static_cast<std::uint64_t>(stream); }
 
@@ -94,8 +94,7 @@ Result<Output> receive_output(const net::Stream& stream, std::span<char, kOutput
   const std::uint64_t number = wire.number >> 32;
   const std::uint64_t bytes = wire.number & UINT32_MAX;
   const bool known = number == number_of(OutputStream::kOut) || number == number_of(OutputStream::kError);
-  if (wire.magic != kOutputMagic || !known || bytes == 0 || bytes > kOutputChunkMax)
-    return Status(Code::kProtocol, "an unknown message on the control connection");
+  if (wire.magic != kOutputMagic || !known || bytes == 0 || bytes > kOutputChunkMax) return unknown();
   const std::span<char> text = buffer.first(static_cast<std::size_t>(bytes));
   TF_RETURN_IF_ERROR(net::read_all(stream, std::as_writable_bytes(text), deadline));
   return Output{static_cast<OutputStream>(number), text};
@@ -109,6 +108,7 @@ Result<ControlMessage> receive_control_message(const net::Stream& stream, Deadli
     TF_RETURN_IF_ERROR(net::read_all(stream, bytes, deadline));
   else
     TF_RETURN_IF_ERROR(net::receive_with_fds(stream.socket, bytes, files, deadline));
+  if (!is_listed(wire)) return unknown();
   if (wire.magic == kCallbackDoneMagic && files.empty())
     return ControlMessage{ControlMessage::Kind::kCallbackDone, wire.number, 0, {}, {}};
   if (wire.magic == kOutputWrittenMagic && files.empty())
@@ -130,7 +130,7 @@ Result<ControlMessage> receive_control_message(const net::Stream& stream, Deadli
   }
   if (wire.magic == kFileMagic && files.size() == 1)
     return ControlMessage{ControlMessage::Kind::kFile, wire.number, 0, std::move(files.front()), {}};
-  return Status(Code::kProtocol, "an unknown message on the control connection");
+  return unknown();
 }
 
 }  // namespace tf::protocol

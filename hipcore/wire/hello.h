@@ -36,7 +36,7 @@ inline constexpr std::uint64_t kClientIsFar = 1u << 1;  // no memory is shared w
 
 struct HelloRequest {
   std::uint16_t wire_version = kWireVersion;
-  std::uint64_t schema_hash = 0;  // hipcore/wire/gen/schema.h
+  std::uint64_t schema_hash = 0;  // hipcore/wire/protocol_hash.h
   std::string transport;          // "shm", "tcp", ... or "auto": the worker grants one (HelloReply)
   net::Token token;               // names the endpoint; not zero
   std::uint64_t capabilities = 0;

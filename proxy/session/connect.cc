@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "hipcore/abi/rules.h"
-#include "hipcore/wire/gen/schema.h"
 #include "hipcore/wire/hello.h"
+#include "hipcore/wire/protocol_hash.h"
 #include "hipcore/wire/shared_files.h"
 #include "proxy/base/log.h"
 #include "proxy/session/best_transport.h"
@@ -42,7 +42,7 @@ const net::Transport* by_name(std::string_view name) {
 Result<protocol::HelloReply> say_hello(const net::Stream& control, const net::Transport& transport,
                                        const net::Token& token, bool is_far, Deadline deadline) {
   protocol::HelloRequest hello;
-  hello.schema_hash = protocol::kSchemaHash;
+  hello.schema_hash = protocol::kProtocolHash;
   hello.transport = std::string(transport.name());
   hello.token = token;
   hello.capabilities = is_far ? protocol::kClientIsFar : 0;

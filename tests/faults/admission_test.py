@@ -19,7 +19,7 @@ from wire_test import HELLO, attach, closed_within, frame, hello_payload
 SEATS = 256  # kSeatsPerDoor
 IDLE = 1000
 HEADER_BYTES = 24
-WAS_READ = b"another API description"  # the answer of a session process to hello()
+WAS_READ = b"another set of messages"  # the answer of a session process to hello()
 DOORS = {"tcp": "TCP", "unix": "the Unix socket"}  # and what the worker calls them
 
 

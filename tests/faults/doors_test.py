@@ -60,7 +60,7 @@ def speaking(address, payload):
 
 
 HELLO_OF_A_STRANGER = attach() + frame(HELLO, hello_payload(), request=1)
-WAS_READ = b"another API description"  # the answer of a session process to that
+WAS_READ = b"another set of messages"  # the answer of a session process to that
 
 
 class DoorTest(FaultTest):

@@ -81,7 +81,7 @@ class WireFaults(FaultTest):
     def test_hello_of_another_version_or_schema_is_told_why(self):
         with Worker() as worker:
             for changes, reason in (({"wire_version": 7}, b"wire version 7 of the client, 1 of the worker"),
-                                    ({"schema": 0x1234}, b"another API description (0000000000001234")):
+                                    ({"schema": 0x1234}, b"another set of messages (0000000000001234")):
                 said = self.strike(worker, "tcp", attach() + frame(HELLO, hello_payload(**changes), request=1))
                 self.assertIn(reason, said)
                 self.assertTrue(eventually(lambda reason=reason: reason.decode() in worker.log(), 5), worker.log())
@@ -91,7 +91,7 @@ class WireFaults(FaultTest):
         forged = b"x\nhip-worker[1]: all is well \x1b[2J\r\x00\xc2\x9b\xff\xe2\x80\xae \xc3\xa9"
         with Worker() as worker:
             self.strike(worker, "tcp", attach() + frame(HELLO, hello_payload(program=forged), request=1))
-            self.assertTrue(eventually(lambda: "another API description" in worker.log(), 3), worker.log())
+            self.assertTrue(eventually(lambda: "another set of messages" in worker.log(), 3), worker.log())
             with open(worker.log_path, "rb") as log:
                 lines = [line for line in log.read().split(b"\n") if b"all is well" in line]
             self.assertEqual(len(lines), 1, lines)

@@ -17,8 +17,8 @@
 #include <thread>
 #include <utility>
 
-#include "hipcore/wire/gen/schema.h"
 #include "hipcore/wire/hello.h"
+#include "hipcore/wire/protocol_hash.h"
 #include "hipcore/wire/shared_files.h"
 #include "transport/factory/factory.h"
 #include "transport/net/liveness.h"
@@ -107,12 +107,12 @@ Status judge(const Client& client, const net::Transport*& transport) {
   if (hello.wire_version != kWireVersion)
     return {Code::kUnsupported,
             fmt::format("wire version {} of the client, {} of the worker", hello.wire_version, kWireVersion)};
-  if (hello.schema_hash != protocol::kSchemaHash)
+  if (hello.schema_hash != protocol::kProtocolHash)
     return {
         Code::kUnsupported,
-        fmt::format("the client was built from another API description ({:016x}, the worker has {:016x}): "
+        fmt::format("the client was built with another set of messages ({:016x}, the worker has {:016x}): "
                     "install the same hip-remote release on both sides",
-                    hello.schema_hash, protocol::kSchemaHash)};
+                    hello.schema_hash, protocol::kProtocolHash)};
   // Any address of the client's kind: only Unix or TCP matters.
   const net::Address address =
       client.is_local ? net::Address::unix_socket("@client") : net::Address::tcp("localhost", 1);

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "hipcore/wire/gen/messages.h"
-#include "hipcore/wire/gen/schema.h"
 #include "hipcore/wire/hello.h"
+#include "hipcore/wire/protocol_hash.h"
 #include "transport/net/transport.h"
 #include "transport/request_queue.h"
 #include "worker_process.h"
@@ -44,7 +44,7 @@ struct RawClient {
     Result<net::Token> token = net::Token::random();
     if (!token) return token.status();
     protocol::HelloRequest hello;
-    hello.schema_hash = protocol::kSchemaHash;
+    hello.schema_hash = protocol::kProtocolHash;
     hello.transport = transport.name();
     hello.token = *token;
     hello.program = "remote_test";

@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <random>
 
-#include "hipcore/wire/gen/schema.h"
 #include "hipcore/wire/hello.h"
+#include "hipcore/wire/protocol_hash.h"
 #include "tcp/transport.h"
 #include "transport/net/attach.h"
 #include "worker/supervisor/supervisor.h"
@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 protocol::HelloRequest request_for(const std::string& transport) {
   protocol::HelloRequest request;
-  request.schema_hash = protocol::kSchemaHash;
+  request.schema_hash = protocol::kProtocolHash;
   request.transport = transport;
   request.token = net::Token::random().value();
   request.program = "supervisor_test";
@@ -91,7 +91,11 @@ TEST(Supervisor, RefusesWithAReason) {
   Result<protocol::HelloReply> reply = greet(worker.tcp(), request, control);
   ASSERT_TRUE(reply.is_ok()) << reply.status().to_string();
   EXPECT_EQ(reply->code, Code::kUnsupported);
-  EXPECT_NE(reply->message.find("API description"), std::string::npos) << reply->message;
+  EXPECT_NE(reply->message.find("another set of messages"), std::string::npos) << reply->message;
+  request.schema_hash = protocol::kSchemaHash;  // knows nothing of the messages of the control connection
+  reply = greet(worker.tcp(), request, control);
+  ASSERT_TRUE(reply.is_ok()) << reply.status().to_string();
+  EXPECT_EQ(reply->code, Code::kUnsupported);
 
   reply = greet(worker.tcp(), request_for("carrier pigeon"), control);
   ASSERT_TRUE(reply.is_ok()) << reply.status().to_string();
