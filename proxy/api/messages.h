@@ -117,8 +117,8 @@ MESSAGE(0x0216, post, CopyBoxOnDevice) WORK(stream) CAPTURE(asked) REACHES_HOST 
   u64 stream;
 };
 
-// A piece of a copy to the device whose payload is not to be read before the stream gets there: then it is due, like a
-// HostCallback, and the client sends the payload on the control connection, the rows packed. At most
+// A piece of a copy to the device whose payload is not to be read before the stream gets to the copy: then it is due,
+// like a HostCallback, and the client sends the payload on the control connection, the rows packed. At most
 // kTurnPayloadMax bytes (hipcore/wire/control_message.h).
 MESSAGE(0x0217, post, CopyInTurn) WORK(stream) CAPTURE(asked) {
   u64 target;
@@ -129,6 +129,7 @@ MESSAGE(0x0217, post, CopyInTurn) WORK(stream) CAPTURE(asked) {
   u64 depth;
   u64 stream;
   u64 cookie;             // as HostCallback's, and of the same numbers
+  u64 follows;            // cookie of the piece in front of it, if both are due when that one is; 0: of none
 };
 
 // Every form of hipMemset. The value fills each element with its low bytes.

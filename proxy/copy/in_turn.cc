@@ -27,8 +27,9 @@ std::span<const std::byte> packed(const Box& piece, std::vector<std::byte>& room
 
 hipError_t copy_in_turn(Callbacks& callbacks, const CopyPlan& plan) {
   graph::BoxPieces pieces(plan.box, protocol::kTurnPayloadMax);
+  protocol::CopyInTurnRequest request{};
   for (auto piece = pieces.next(); piece; piece = pieces.next()) {
-    protocol::CopyInTurnRequest request{};
+    request.follows = request.cookie;
     request.target = piece->target.address;
     request.target_pitch = piece->target.pitch;
     request.target_slice = piece->target.slice;

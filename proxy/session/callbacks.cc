@@ -75,7 +75,7 @@ hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
   return queue(device, request, {device, stream, {}, std::move(function), {}});
 }
 
-hipError_t Callbacks::add_copy(int device, protocol::CopyInTurnRequest request, Payload payload) {
+hipError_t Callbacks::add_copy(int device, protocol::CopyInTurnRequest& request, Payload payload) {
   return queue(device, request, {device, request.stream, {}, {}, std::move(payload)});
 }
 

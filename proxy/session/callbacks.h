@@ -67,8 +67,8 @@ class Callbacks {
 
   // Queues `function` on the stream. hipErrorOutOfMemory: too many, or no thread to run it.
   hipError_t add(int device, std::uint64_t stream, Function function);
-  // Queues a copy of at most protocol::kTurnPayloadMax bytes. `request` is complete but for its cookie.
-  hipError_t add_copy(int device, protocol::CopyInTurnRequest request, Payload payload);
+  // Queues a copy of at most protocol::kTurnPayloadMax bytes. Sets the request's cookie.
+  hipError_t add_copy(int device, protocol::CopyInTurnRequest& request, Payload payload);
   // Whether some have not ended yet. The calling thread sees those it knows of.
   bool any() const { return unfinished_.load(std::memory_order_acquire) != 0; }  // pairs with retire()
   // The same of functions, which may write the program's memory.

@@ -105,7 +105,8 @@ hipError_t put_copy_in_turn(Call& call, const Box& box, const protocol::CopyInTu
   if (error != hipSuccess) return error;
   const auto stop = [&](std::span<std::byte> landing) {
     if (!session.callbacks.wait_for_room(session.life)) return hipErrorUnknown;
-    const hipError_t put = session.callbacks.enqueue(session.hip, stream.stream, request.cookie, landing);
+    const hipError_t put =
+        session.callbacks.enqueue(session.hip, stream.stream, {request.cookie, landing, request.follows});
     is_due = put == hipSuccess;
     return put;
   };

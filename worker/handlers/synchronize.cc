@@ -64,7 +64,7 @@ hipError_t put_callback(SessionState& session, const FrameHeader& header, std::u
   hipStream_t stream = nullptr;
   int device = 0;
   if (!session.streams.find(raw_stream, stream, device)) return hipErrorInvalidHandle;
-  return session.callbacks.enqueue(session.hip, stream, cookie);
+  return session.callbacks.enqueue(session.hip, stream, {cookie});
 }
 
 }  // namespace

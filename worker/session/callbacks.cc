@@ -4,28 +4,43 @@
 
 #include <span>
 #include <string>
+#include <utility>
 
 #include "hipcore/wire/gen/messages.h"
 #include "transport/base/mutex.h"
 
 namespace tf::worker {
 
-void Callbacks::on_due(hipStream_t, hipError_t status, void* argument) {
-  const std::unique_ptr<Due> due(static_cast<Due*>(argument));
-  Shared& shared = *due->shared;
-  {
-    const MutexLock lock(shared.mutex);
-    if (shared.ended) return;  // the endpoint may be gone
+void Callbacks::Shared::announce(std::uint64_t cookie, hipError_t status) {
+  for (auto next = waiting.find(cookie); next != waiting.end(); next = waiting.find(next->second.next)) {
+    if (std::exchange(next->second.announced, true)) continue;
     protocol::CallbackDueNotice notice{};
-    notice.cookie = due->cookie;
+    notice.cookie = next->first;
     notice.error = status;
-    notice.output = shared.sender.printed();
+    notice.output = sender.printed();
     FrameHeader header;
     header.opcode = static_cast<std::uint16_t>(protocol::CallbackDueNotice::kOp);
     header.flags = kFlagNoReply;
-    shared.sender.send(header, std::as_bytes(std::span(&notice, 1)));
+    sender.send(header, std::as_bytes(std::span(&notice, 1)));
   }
+}
+
+void Callbacks::Shared::link(const Order& order) {
+  if (order.follows == 0) return;
+  const MutexLock lock(mutex);
+  if (ended) return;  // the endpoint may be gone
+  const auto before = waiting.find(order.follows);
+  const bool is_due = before == waiting.end() || before->second.announced;
+  if (before != waiting.end()) before->second.next = order.cookie;
+  if (is_due) announce(order.cookie, hipSuccess);
+}
+
+void Callbacks::on_due(hipStream_t, hipError_t status, void* argument) {
+  const std::unique_ptr<Due> due(static_cast<Due*>(argument));
+  Shared& shared = *due->shared;
   const MutexLock lock(shared.mutex);
+  if (shared.ended) return;  // the endpoint may be gone
+  shared.announce(due->cookie, status);
   shared.changed.wait(shared.mutex, [&]() TF_REQUIRES(shared.mutex) {
     return shared.ended || shared.waiting[due->cookie].done;
   });
@@ -39,21 +54,23 @@ bool Callbacks::wait_for_room(Life& life) {
   });
 }
 
-hipError_t Callbacks::enqueue(const protocol::HipTable& hip, hipStream_t stream, std::uint64_t cookie,
-                              std::span<std::byte> landing) {
+hipError_t Callbacks::enqueue(const protocol::HipTable& hip, hipStream_t stream, const Order& order) {
   {
     const MutexLock lock(shared_->mutex);
     if (shared_->waiting.size() >= kCallbacksMax) return hipErrorOutOfMemory;
-    if (!shared_->waiting.emplace(cookie, Waiting{landing}).second) return hipErrorInvalidValue;
+    Waiting waiting;
+    waiting.landing = order.landing;
+    if (!shared_->waiting.emplace(order.cookie, waiting).second) return hipErrorInvalidValue;
   }
-  auto due = std::make_unique<Due>(Due{shared_, cookie});
+  auto due = std::make_unique<Due>(Due{shared_, order.cookie});
   const hipError_t error = hip.hipStreamAddCallback(stream, &Callbacks::on_due, due.get(), 0);
   if (error == hipSuccess) {
     due.release();  // on_due() takes it back
+    shared_->link(order);
     return hipSuccess;
   }
   const MutexLock lock(shared_->mutex);
-  shared_->waiting.erase(cookie);
+  shared_->waiting.erase(order.cookie);
   return error;
 }
 

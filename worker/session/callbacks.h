@@ -31,9 +31,13 @@ class Callbacks {
 
   // Waits while there are kCallbacksMax. False: the session ends.
   bool wait_for_room(Life& life);
-  // `landing`: where the payload belongs; empty: there is none. It is written until the stream goes on.
-  hipError_t enqueue(const protocol::HipTable& hip, hipStream_t stream, std::uint64_t cookie,
-                     std::span<std::byte> landing = {});
+  struct Order {
+    std::uint64_t cookie = 0;
+    // Where the payload belongs; empty: there is none. It is written until the stream goes on.
+    std::span<std::byte> landing = {};
+    std::uint64_t follows = 0;  // it is due as soon as this one is; 0: when the stream is there
+  };
+  hipError_t enqueue(const protocol::HipTable& hip, hipStream_t stream, const Order& order);
   // Tells the client that what it asked for under `cookie` will not be due. Its Fault precedes this.
   void refuse(std::uint64_t cookie);
 
@@ -51,10 +55,17 @@ class Callbacks {
  private:
   struct Waiting {
     std::span<std::byte> landing;
+    std::uint64_t next = 0;  // the one that follows it
+    bool announced = false;  // the client knows that it is due
     bool done = false;
   };
   struct Shared {
     explicit Shared(Sender& to) : sender(to) {}
+    // Tells the client that these are due: `cookie` and what follows it.
+    void announce(std::uint64_t cookie, hipError_t status) TF_REQUIRES(mutex);
+    // Both are queued.
+    void link(const Order& order);
+
     Sender& sender;
     Mutex mutex;
     CondVar changed;

@@ -67,6 +67,40 @@ TEST(InTurn, ThePayloadComesWhenTheStreamIsThere) {
   EXPECT_TRUE(rig.faults().empty());
 }
 
+// All pieces of a copy are due when the first is, so that one travels while another is copied.
+TEST(InTurn, PiecesThatFollowAreDueAtOnce) {
+  SessionRig rig;
+  const std::uint64_t stream = rig.add_stream();
+  rig.start();
+  constexpr std::uint64_t kPieces = 3;
+  const std::uint64_t memory = rig.lease(kPieces * kBytes);
+  rig.post(protocol::HostCallbackRequest{stream, 10});
+  for (std::uint64_t piece = 0; piece < kPieces; ++piece) {
+    protocol::CopyInTurnRequest request = copy_request(memory + piece * kBytes, stream, piece + 1);
+    request.follows = piece;
+    rig.post(request);
+  }
+  ASSERT_EQ(rig.callback_due(), 10u);
+  ASSERT_EQ(rig.call(protocol::QueryStreamRequest{0}), hipSuccess);  // all pieces are queued
+  rig.callback_done(10);
+  for (std::uint64_t piece = 1; piece <= kPieces; ++piece) ASSERT_EQ(rig.callback_due(), piece);
+  protocol::CopyInTurnRequest late = copy_request(memory, stream, 20);  // behind one that is due
+  late.follows = kPieces;
+  rig.post(late);
+  ASSERT_EQ(rig.callback_due(), 20u);
+  EXPECT_TRUE(send(rig, 20, 'z').is_ok());
+  for (std::uint64_t piece = kPieces; piece > 0; --piece) EXPECT_TRUE(send(rig, piece, 'a').is_ok());
+  ASSERT_EQ(rig.synchronize(stream), hipSuccess);
+  EXPECT_EQ(fetch(rig, memory, kBytes), filled(kBytes, 'z'));
+  EXPECT_EQ(fetch(rig, memory + kBytes, kBytes), filled(kBytes, 'a'));
+  late.cookie = 21;  // behind one that is done
+  late.follows = 20;
+  rig.post(late);
+  ASSERT_EQ(rig.callback_due(), 21u);
+  EXPECT_TRUE(send(rig, 21, 'b').is_ok());
+  EXPECT_EQ(rig.synchronize(stream), hipSuccess);
+}
+
 TEST(InTurn, TheRowsArePacked) {
   SessionRig rig;
   rig.start();
@@ -76,7 +110,7 @@ TEST(InTurn, TheRowsArePacked) {
     ASSERT_EQ(rig.callback_due(), cookie);
     EXPECT_TRUE(send(rig, cookie, '.').is_ok());
   }
-  protocol::CopyInTurnRequest request{memory, 100, 1000, 10, 3, 2, 0, 1};
+  protocol::CopyInTurnRequest request{memory, 100, 1000, 10, 3, 2, 0, 1, 0};
   rig.post(request);
   ASSERT_EQ(rig.callback_due(), 1u);
   EXPECT_TRUE(send(rig, 1, 'r', 60).is_ok());
