@@ -4,16 +4,17 @@
 
 #include <span>
 #include <string>
-#include <utility>
 
 #include "hipcore/wire/gen/messages.h"
 #include "transport/base/mutex.h"
 
 namespace tf::worker {
 
+// What follows one that has been announced has been, too: by link(). So this ends, whatever follows what.
 void Callbacks::Shared::announce(std::uint64_t cookie, hipError_t status) {
-  for (auto next = waiting.find(cookie); next != waiting.end(); next = waiting.find(next->second.next)) {
-    if (std::exchange(next->second.announced, true)) continue;
+  for (auto next = waiting.find(cookie); next != waiting.end() && !next->second.announced;
+       next = waiting.find(next->second.next)) {
+    next->second.announced = true;
     protocol::CallbackDueNotice notice{};
     notice.cookie = next->first;
     notice.error = status;

@@ -101,6 +101,25 @@ TEST(InTurn, PiecesThatFollowAreDueAtOnce) {
   EXPECT_EQ(rig.synchronize(stream), hipSuccess);
 }
 
+// No client sends these; the stream goes on all the same.
+TEST(InTurn, APieceThatFollowsItselfIsDueOnce) {
+  SessionRig rig;
+  const std::uint64_t stream = rig.add_stream();
+  rig.start();
+  const std::uint64_t memory = rig.lease(kBytes);
+  for (const std::uint64_t cookie : {0, 7}) {
+    protocol::CopyInTurnRequest request = copy_request(memory, stream, cookie);
+    request.follows = cookie;
+    rig.post(protocol::HostCallbackRequest{stream, 100});
+    rig.post(request);
+    ASSERT_EQ(rig.callback_due(), 100u);
+    rig.callback_done(100);
+    ASSERT_EQ(rig.callback_due(), cookie);
+    EXPECT_TRUE(send(rig, cookie, 'a').is_ok());
+    ASSERT_EQ(rig.synchronize(stream), hipSuccess);
+  }
+}
+
 TEST(InTurn, TheRowsArePacked) {
   SessionRig rig;
   rig.start();
