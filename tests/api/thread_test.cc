@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several threads at once: devices are per thread, everything else is shared.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <thread>
 
@@ -134,6 +137,33 @@ TEST(Thread, EventsAcrossThreads) {
   gate.open();
   waiter.join();
   EXPECT_TRUE(woken.load(std::memory_order_acquire));
+}
+
+// Neither the threads nor the session are there; a call that waits for them would hang.
+TEST(Fork, TheChildOfAProcessThatUsesHipGetsErrors) {
+  const DeviceBuffer memory(4096);
+  HIP_OK(hipDeviceSynchronize());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    int wrong = 0;
+    void* more = nullptr;
+    const auto expect = [&wrong](hipError_t error) { wrong += error != hipErrorNotInitialized; };
+    expect(hipMalloc(&more, 4096));
+    expect(hipMemset(memory.get(), 1, 4096));
+    expect(hipMemcpy(memory.get(), &wrong, sizeof wrong, hipMemcpyHostToDevice));
+    expect(hipStreamSynchronize(nullptr));
+    expect(hipStreamSynchronize(hipStreamPerThread));
+    expect(hipDeviceSynchronize());
+    expect(hipFree(memory.get()));
+    ::_exit(wrong);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  HIP_OK(hipMemset(memory.get(), 1, 4096));  // the parent goes on
+  HIP_OK(hipDeviceSynchronize());
 }
 
 }  // namespace

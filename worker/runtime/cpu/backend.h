@@ -38,6 +38,7 @@ struct Backend {
   // Charges the configured cost.
   template <typename Body>
   static hipError_t call(Body&& body) {
+    if (!Runtime::is_usable()) return hipErrorNotInitialized;
     const std::uint64_t cost_ns = Runtime::get().settings().call_ns;
     const std::uint64_t until = cost_ns ? now_ns() + cost_ns : 0;
     const hipError_t status = std::forward<Body>(body)();

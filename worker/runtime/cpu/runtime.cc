@@ -2,10 +2,13 @@
 // Devices, threads' state, and stream handles of the CPU runtime.
 #include "worker/runtime/cpu/runtime.h"
 
+#include <pthread.h>
 #include <sys/sysinfo.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <thread>
@@ -157,6 +160,9 @@ Runtime& Runtime::get() {
 }
 
 Runtime::Runtime() : virtual_memory_(std::make_unique<VirtualMemory>()) {
+  // Without memory for this a child hangs, no more.
+  static_cast<void>(
+      ::pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); }));
   settings_.call_ns = setting("HIP_CPU_CALL_NS", 0, 0, 1'000'000'000);
   settings_.copy_ns_per_byte = copy_cost();
   const auto devices = static_cast<int>(setting("HIP_CPU_DEVICES", 1, 0, kMaxDevices));
@@ -175,6 +181,18 @@ Runtime::Runtime() : virtual_memory_(std::make_unique<VirtualMemory>()) {
 }
 
 Runtime::~Runtime() = default;
+
+constinit std::atomic<bool> Runtime::forked{false};
+
+bool Runtime::refuse() {
+  static std::atomic<bool> told{false};
+  if (!told.exchange(true, std::memory_order_relaxed))
+    std::fprintf(
+        stderr,
+        "hip-cpu: a process made by fork() cannot use HIP after its parent has; start HIP in the child only, "
+        "or use exec\n");
+  return false;
+}
 
 Device* Runtime::device_of_number(int number) {
   for (const std::unique_ptr<Device>& device : devices_)

@@ -131,6 +131,10 @@ class Runtime {
  public:
   static Runtime& get();
 
+  // False in a process made by fork() from one that has a Runtime: it has none of the threads. Says so on
+  // standard error, once.
+  static bool is_usable() { return !forked.load(std::memory_order_relaxed) || refuse(); }
+
   int device_count() const { return static_cast<int>(devices_.size()); }
   bool valid_device(int ordinal) const { return ordinal >= 0 && ordinal < device_count(); }
   Device& device(int ordinal) { return *devices_[static_cast<std::size_t>(ordinal)]; }
@@ -166,7 +170,9 @@ class Runtime {
  private:
   Runtime();
   ~Runtime();
+  static bool refuse();
 
+  static constinit std::atomic<bool> forked;  // set while the process has one thread
   Settings settings_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::unique_ptr<VirtualMemory> virtual_memory_;
