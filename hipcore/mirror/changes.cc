@@ -239,6 +239,21 @@ void Changes::put_mixed_compared(Compared& compared, const Piece& all, std::span
   }
 }
 
+void Changes::agree_on(const Piece& part, const std::byte* bytes) {
+  for (Compared& compared : compared_) {
+    const Piece within = common(compared.piece, part);
+    if (within.bytes == 0) continue;
+    const std::uint64_t first = (within.address - compared.piece.address) / kComparedBytes;
+    const std::uint64_t last = (within.end() - 1 - compared.piece.address) / kComparedBytes;
+    for (std::uint64_t index = first; index <= last; ++index) {
+      const Piece block = block_of(compared, index);
+      if (common(block, part) != block) continue;  // found again
+      const auto sent = reinterpret_cast<std::uint64_t>(bytes) + (block.address - part.address);
+      compared.hashes[index] = hash_of({sent, block.bytes});
+    }
+  }
+}
+
 void Changes::agree(const Piece& part) {
   const Piece within = common(range_, part);
   if (within.bytes == 0) return;

@@ -53,7 +53,8 @@ class Changes {
 
   // Appends what has changed in `part`, rounded outward inside the range, and at first perhaps in all of it,
   // in the order of the addresses. From then on both sides have it. `settled` false: the memory may still
-  // change while it travels by means that are not seen (a device), so what is found now is found again.
+  // change while it travels by means that are not seen (a device), so what is found now is found again unless
+  // agree_on() says what has travelled.
   void take(const Piece& part, bool settled, std::vector<Piece>& changed);
   // Where the bytes of such a piece are that are to travel, until the next call. REQUIRES: take() has found
   // it
@@ -63,6 +64,9 @@ class Changes {
   void put(std::span<const Piece> pieces, const std::byte* bytes);
   // `part` has come from the other side, straight into the memory.
   void agree(const Piece& part);
+  // The other side has got `bytes` for `part`, which take() has found. What the memory has by now may differ:
+  // then it is found again.
+  void agree_on(const Piece& part, const std::byte* bytes);
 
  private:
   struct Hash {

@@ -101,6 +101,7 @@ Status HostMirror::find(std::span<const Piece> pieces, bool settled, Found& foun
     return {Code::kProtocol, "asked for changes of memory that is not mirrored"};
   if (!mirror::are_apart(pieces)) return {Code::kProtocol, "asked twice for changes of the same memory"};
   found = {};
+  found.settled = settled;
   std::vector<Piece> changed;
   for (const Piece& piece : pieces) {
     changed.clear();
@@ -130,16 +131,42 @@ Status HostMirror::send_some(BulkPlane& bulk, std::uint64_t tag, Found& found) {
     const std::span<const std::byte> list = carrier->gathered;
     return send(bulk, tag, list, std::move(carrier));
   }
-  const std::span<const Piece> rest = std::span(found.pieces).subspan(found.sent);
-  const mirror::Batch batch = mirror::next_batch(rest);
-  std::span<const std::byte> bytes = rest.front().memory();
-  if (batch.gathered) {
-    carrier->gathered.resize(batch.bytes);
-    mirror::gather(rest.first(batch.pieces), carrier->gathered.data());
-    bytes = carrier->gathered;
-  }
-  found.sent += batch.pieces;
+  const std::span<const std::byte> bytes = next_to_send(found, *carrier);
   return send(bulk, tag, bytes, std::move(carrier));
+}
+
+// The bytes of the next pieces, in the memory or, together, in the carrier. Of pieces that a device may be
+// writing always in the carrier: only so is it known what the client gets. A large one goes in several parts.
+std::span<const std::byte> HostMirror::next_to_send(Found& found, Send& carrier) {
+  const std::span<Piece> rest = std::span(found.pieces).subspan(found.sent);
+  const mirror::Batch batch = mirror::next_batch(rest);
+  Piece part = rest.front();
+  const Changes* const changes = changes_at(part.address);
+  if (!batch.gathered && (found.settled || changes == nullptr || changes->is_watched())) {
+    ++found.sent;
+    return part.memory();
+  }
+  std::span<const Piece> pieces(&part, 1);
+  if (batch.gathered) {
+    pieces = rest.first(batch.pieces);
+    found.sent += batch.pieces;
+  } else if (part.bytes > mirror::kGatheredBytesMax) {
+    part.bytes = mirror::kGatheredBytesMax;
+    rest.front() = {part.end(), rest.front().bytes - part.bytes};
+  } else {
+    ++found.sent;
+  }
+  carrier.gathered.resize(mirror::total(pieces));
+  mirror::gather(pieces, carrier.gathered.data());
+  if (!found.settled) note_sent(pieces, carrier.gathered.data());
+  return carrier.gathered;
+}
+
+void HostMirror::note_sent(std::span<const Piece> pieces, const std::byte* bytes) {
+  for (const Piece& piece : pieces) {
+    if (Changes* const changes = changes_at(piece.address)) changes->agree_on(piece, bytes);
+    bytes += piece.bytes;
+  }
 }
 
 void HostMirror::sweep() {

@@ -34,6 +34,7 @@ class HostMirror {
   struct Found {
     std::vector<mirror::Piece> pieces;
     std::vector<std::byte> head;  // goes in front of them
+    bool settled = true;          // no device writes them meanwhile
     bool told = false;            // the head, and where the pieces lie
     std::size_t sent = 0;         // of pieces
     bool left() const { return sent < pieces.size() || (!told && !head.empty()); }
@@ -57,8 +58,9 @@ class HostMirror {
   void agree(const mirror::Piece& piece);
   // Writes the pieces, whose bytes the client has sent one after another. False: they are not held.
   bool put(std::span<const mirror::Piece> pieces, std::span<const std::byte> bytes);
-  // Replaces what `found` has. `settled`: no device is at work. A piece has its pages to itself. kProtocol:
-  // some are not held, or some memory is in two of them: what is found would have no limit but their number.
+  // Replaces what `found` has. `settled`: no device is at work; else what is found is found again if it
+  // differs from what was sent. A piece has its pages to itself. kProtocol: some are not held, or some memory
+  // is in two of them: what is found would have no limit but their number.
   Status find(std::span<const mirror::Piece> pieces, bool settled, Found& found);
   // What requests have found last. Executor thread.
   Found& found() { return found_; }
@@ -86,6 +88,8 @@ class HostMirror {
   bool are_held(std::span<const mirror::Piece> pieces, std::uint64_t bytes) const TF_REQUIRES(mutex_);
   Status send(BulkPlane& bulk, std::uint64_t tag, std::span<const std::byte> bytes,
               std::unique_ptr<Send> carrier) TF_REQUIRES(mutex_);
+  std::span<const std::byte> next_to_send(Found& found, Send& carrier) TF_REQUIRES(mutex_);
+  void note_sent(std::span<const mirror::Piece> pieces, const std::byte* bytes) TF_REQUIRES(mutex_);
   void sweep() TF_REQUIRES(mutex_);
 
   const bool runs_on_host_;

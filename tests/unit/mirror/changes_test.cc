@@ -71,6 +71,31 @@ TEST_P(ChangesTest, OnlyWhatWasWrittenIsFound) {
   EXPECT_EQ(take(), none());
 }
 
+// What a device may write while it travels: what counts is what has travelled.
+TEST_P(ChangesTest, WhatHasTravelledIsFoundAgainOnlyIfItDiffers) {
+  Changes& changes = watch({at(0) + 100, 10 * kPageBytes}, {Start::kUnknown, true, false});
+  std::memset(memory_, 7, kBytes);
+  const std::vector<Piece> all = take(changes.range(), false);
+  ASSERT_EQ(all, (std::vector{changes.range()}));
+  EXPECT_EQ(take(changes.range(), false), all) << "nobody has said what has travelled";
+  const std::vector<std::byte> sent(changes.range().bytes, std::byte{7});
+  changes.agree_on(changes.range(), sent.data());
+  EXPECT_EQ(take(changes.range(), false), none());
+  memory_[5 * kPageBytes + 100] = 8;
+  const std::vector<Piece> one{{at(5) + 100, kPageBytes}};
+  EXPECT_EQ(take(changes.range(), false), one);
+  memory_[5 * kPageBytes + 100] = 9;  // since it has been copied
+  std::vector<std::byte> page(kPageBytes, std::byte{7});
+  page[0] = std::byte{8};
+  changes.agree_on(one.front(), page.data());
+  EXPECT_EQ(take(changes.range(), false), one);
+  page[0] = std::byte{9};
+  changes.agree_on({one.front().address, kPageBytes - 1}, page.data());
+  EXPECT_EQ(take(changes.range(), false), one) << "of a block in part nothing is known";
+  changes.agree_on(one.front(), page.data());
+  EXPECT_EQ(take(changes.range(), false), none());
+}
+
 TEST_P(ChangesTest, AtFirstAllThatHasContentIsFound) {
   std::memset(memory_ + 20 * kPageBytes, 3, 10 * kPageBytes);
   std::memset(memory_ + 40 * kPageBytes, 0, kPageBytes);  // the other side may have anything there

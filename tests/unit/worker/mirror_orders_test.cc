@@ -82,7 +82,10 @@ class MirrorOrdersOf : public ::testing::Test {
     return {reinterpret_cast<const char*>(base_ + offset), bytes};
   }
 
-  SessionRig rig_{TF_CPU_RUNTIME};
+  explicit MirrorOrdersOf(const SessionRig::Adjust& adjust = {})
+      : rig_(TF_CPU_RUNTIME, make_loopback_pair(), adjust) {}
+
+  SessionRig rig_;
   std::uint64_t base_ = 0;
   std::uint64_t tag_ = 100;
   std::vector<std::byte> answer_;
@@ -104,6 +107,34 @@ TEST_F(MirrorOrdersOf, AreCarriedOutWhileTheExecutorWaits) {
   EXPECT_TRUE(found.empty());
   release = true;
   asking.join();
+}
+
+// As on a GPU, whose writes nobody sees: all memory is compared, and may change while it travels.
+class MirrorOrdersOfADevice : public MirrorOrdersOf {
+ protected:
+  MirrorOrdersOfADevice()
+      : MirrorOrdersOf([](OptionalFunctions& optional, protocol::WorkerSnapshot&) {
+          optional.runs_on_host = nullptr;
+        }) {}
+};
+
+// The client may have written there in between, and would lose that.
+TEST_F(MirrorOrdersOfADevice, FindWhatHasTravelledOnce) {
+  constexpr std::uint64_t kParts = 4 * kUnit;  // more than travels in one go
+  ASSERT_EQ(rig_.call(protocol::OpenHostPartRequest{base_ + kUnit, kParts, 0}), hipSuccess);
+  ASSERT_EQ(rig_.fill(base_ + 3 * 4096, 10, 'd'), hipSuccess);
+  ASSERT_EQ(rig_.fill(base_ + kUnit, kParts, 'e'), hipSuccess);
+  const Pieces all{{base_, kUnit}, {base_ + kUnit, kParts}};
+  Pieces found;
+  std::string text;
+  EXPECT_TRUE(find(all, found, text).is_ok());
+  EXPECT_EQ(found, (Pieces{{base_ + 3 * 4096, 4096}, {base_ + kUnit, kParts}}));
+  EXPECT_EQ(text, std::string(10, 'd') + std::string(4086, '\0') + std::string(kParts, 'e'));
+  EXPECT_TRUE(find(all, found, text).is_ok());
+  EXPECT_TRUE(found.empty());
+  ASSERT_EQ(rig_.fill(base_ + kUnit + 2 * 4096, 1, 'f'), hipSuccess);
+  EXPECT_TRUE(find(all, found, text).is_ok());
+  EXPECT_EQ(found, (Pieces{{base_ + kUnit + 2 * 4096, 4096}}));
 }
 
 // What was posted before is older, and must not replace what is ordered.
