@@ -221,6 +221,7 @@ bool closes(int control) {
 
 // The reason is the worker's, and its log must not blame the client.
 TEST(PassedFile, ThatFindsNoFreeDescriptorEndsTheSessionForThatReason) {
+  if (TF_SANITIZED != 0) GTEST_SKIP() << "a sanitizer needs descriptors of its own";
   testing::internal::CaptureStderr();
   WorkerProcess worker({}, TF_CPU_RUNTIME);
   ASSERT_TRUE(worker.ready());
