@@ -35,12 +35,12 @@ MESSAGE(0x0009, notice, CallbackDue) {
   u32 output;             // as in the prefix of a reply (ReplyPrefix)
 };
 
-// HostCallback or CopyInTurn has failed, as a Fault in front of this says: it will not be due.
-MESSAGE(0x000b, notice, CallbackRefused) { u64 cookie; };
-
 // A kernel has failed, and the device with it: for the program's user, in the words of the tail.
 MESSAGE(0x000a, notice, DeviceFailed) { i32 error; u32 device; };
 TAIL(DeviceFailed)
+
+// HostCallback or CopyInTurn has failed, as a Fault in front of this says: it will not be due.
+MESSAGE(0x000b, notice, CallbackRefused) { u64 cookie; };
 
 // --- 0x01xx device -----------------------------------------------------------------------------------
 

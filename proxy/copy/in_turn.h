@@ -3,9 +3,9 @@
 // the device to the same memory). Otherwise payload is read when its copy is posted; that would be too early.
 //
 // The worker holds the stream in front of each piece until the client has sent it, on the control connection.
-// When the first is due all are, so one travels while another is copied.
-// Nothing else is needed for that: the worker's executor may be blocked in a launch on the same stream. Only
-// for memory that is not pageable; pageable memory is read during the call. Any thread.
+// When the first piece is due all are, so one travels while another is copied. None of this needs the
+// worker's executor, which may be blocked in a launch on the same stream. Only for memory that is not
+// pageable; pageable memory is read during the call. Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

@@ -3,10 +3,9 @@
 // payload is read when the stream gets there.
 //
 // The worker says when one is due, and holds the stream until it is told that the function has run, or has
-// the payload. So
-// functions that are due at the same time belong to different streams. They run on threads of the library,
-// the pumps; the first starts with the first callback. They never run under a lock, and never while the
-// endpoint is driven.
+// the payload. So functions that are due at the same time belong to different streams. They run on threads
+// of the library, the pumps; the first starts with the first callback. They never run under a lock, and
+// never while the endpoint is driven.
 //
 // One pump leads: it reads the worker's notices, runs functions, and moves asynchronous copies along while no
 // application thread waits. If a function keeps it for a while, another pump leads from then on, because the

@@ -4,13 +4,14 @@
 
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 #include "worker/base/log.h"
 
 namespace tf::worker {
 namespace {
 
-// Twice as long at most a host function waits for payload that the executor does not send.
+// A host function waits at most twice as long for payload that the executor does not send.
 constexpr std::chrono::milliseconds kLookPeriod(5);
 
 }  // namespace
@@ -27,8 +28,8 @@ Attendant::~Attendant() {
 void Attendant::callback_queued() {
   {
     const MutexLock lock(mutex_);
-    needed_ = true;
-    changed_.notify_all();
+    // Awake already: a wake-up for each function would cost the functions more than it helps.
+    if (!std::exchange(needed_, true)) changed_.notify_all();
   }
   if (thread_.joinable()) return;
   try {

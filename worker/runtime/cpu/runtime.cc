@@ -160,7 +160,7 @@ Runtime& Runtime::get() {
 }
 
 Runtime::Runtime() : virtual_memory_(std::make_unique<VirtualMemory>()) {
-  // Without memory for this a child hangs, no more.
+  // If this fails, for lack of memory, a call in a child may hang.
   static_cast<void>(
       ::pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); }));
   settings_.call_ns = setting("HIP_CPU_CALL_NS", 0, 0, 1'000'000'000);
