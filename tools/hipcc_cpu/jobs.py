@@ -4,6 +4,7 @@ those of the host are run as they are. The device's are ours (driver.py)."""
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -82,7 +83,8 @@ class Runner:
         except OSError as problem:
             raise Failed('%s: %s' % (words[0], problem.strerror), 127) from None
         if code < 0:
-            raise Failed('%s was ended by signal %d' % (os.path.basename(words[0]), -code))
+            raise Failed('%s was ended by signal %d (%s)'
+                         % (os.path.basename(words[0]), -code, signal.strsignal(-code)))
         if code:
             raise Failed(code=code)
 

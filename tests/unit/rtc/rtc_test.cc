@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 #include <hip/hiprtc.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 #include <cstring>
@@ -140,7 +141,10 @@ TEST(RtcProcess, ACommandThatReachesALimitIsEnded) {
   };
   auto endless = run("while :; do :; done");
   ASSERT_TRUE(endless);
-  EXPECT_GT(*endless, 128) << "of processor time";
+  EXPECT_EQ(*endless, 128 + SIGXCPU) << "of processor time";
+  auto stubborn = run("trap '' XCPU; while :; do :; done");
+  ASSERT_TRUE(stubborn);
+  EXPECT_EQ(*stubborn, 128 + SIGKILL) << "of processor time";
   auto large = run("f=$(mktemp); head -c 100000 /dev/zero > $f; s=$?; rm $f; exit $s");
   ASSERT_TRUE(large);
   EXPECT_NE(*large, 0) << "of files";

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -26,6 +27,7 @@ using runtime::rtc::Source;
 constexpr int kCompileLimitSeconds = 300;
 constexpr Limits kCompileLimits{kCompileLimitSeconds, 16ul << 20, 1ul << 20};  // 16 GiB, files of 1 GiB
 
+constexpr int kSignals = 128;  // above it, the status of a command is the signal that ended it
 constexpr int kLevelsAbove =
     4;  // lib/native/x.so under the build folder, lib/x86_64-linux-gnu/x.so under a prefix
 
@@ -130,6 +132,8 @@ Result<Compiled> run(const fs::path& in, Guard& guard, std::vector<std::string> 
   }
   if (*status == 127)
     return Status{Code::kUnavailable, compiled.log.empty() ? "hipcc-cpu not found" : compiled.log};
+  if (*status > kSignals)
+    compiled.log += std::string("hipcc-cpu was ended: ") + ::strsignal(*status - kSignals) + "\n";
   compiled.code = read_file(in / "code.co");
   compiled.ok = *status == 0 && !compiled.code.empty();
   return compiled;

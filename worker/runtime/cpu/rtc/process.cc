@@ -20,6 +20,8 @@ extern char** environ;
 namespace tf::cpu::rtc {
 namespace {
 
+constexpr unsigned long kGraceSeconds = 2;  // from SIGXCPU to SIGKILL
+
 // Empty stdin, stdout and stderr into the file, a separate process group; undone by the destructor.
 class SpawnSetup {
  public:
@@ -90,7 +92,9 @@ std::vector<std::string> with_limits(const std::vector<std::string>& command, co
     script += "ulimit " + std::string(option) + " " + std::to_string(value) + " 2>/dev/null || :; ";
   };
   limit("-c", 0);
-  limit("-t", limits.seconds);
+  // The first says what it is, the second cannot be ignored.
+  limit("-S -t", limits.seconds);
+  limit("-H -t", limits.seconds + kGraceSeconds);
   limit("-v", limits.address_space_kib);
   limit("-f", limits.file_kib * 2);  // in blocks of 512 bytes
   std::vector<std::string> words = {"/bin/sh", "-c", script + "exec \"$@\"", "hiprtc"};
