@@ -103,7 +103,7 @@ Status Landlock::open(int file, Access access) {
              : Status::from_errno("landlock_add_rule", errno);
 }
 
-Status Landlock::close_the_rest() {
+Status Landlock::close_the_rest() const {
   return ::syscall(kRestrictSelf, rules_.get(), 0u) == 0
              ? Status::ok()
              : Status::from_errno("landlock_restrict_self", errno);

@@ -31,8 +31,9 @@ class Landlock {
   // The same for an open file.
   Status open(int file, Access access);
 
-  // For the calling thread and all that it starts. REQUIRES: no_new_privs is set
-  Status close_the_rest();
+  // For the calling thread and all that it starts, as often as there are threads. REQUIRES: no_new_privs is
+  // set
+  Status close_the_rest() const;
 
   bool holds_signals() const { return version_ >= kSignalsSince; }
 

@@ -22,6 +22,7 @@
 #include "worker/sandbox/landlock.h"
 #include "worker/sandbox/limits.h"
 #include "worker/sandbox/namespaces.h"
+#include "worker/sandbox/own_files.h"
 #include "worker/sandbox/rights.h"
 
 namespace tf::worker {
@@ -55,46 +56,12 @@ constexpr const char* kKernel[] = {"/sys/bus",       "/sys/class",     "/sys/dev
                                    "/sys/fs/cgroup", "/sys/kernel/mm", "/sys/module",       "/proc/cpuinfo",
                                    "/proc/devices",  "/proc/driver",   "/proc/filesystems", "/proc/meminfo",
                                    "/proc/modules",  "/proc/stat",     "/proc/sys",         "/proc/version"};
-constexpr const char* kStreams[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
-
 constexpr std::size_t kWallsTextMax = 512;
-
-// The folders of a list with colons, where the operator has libraries. All of the system is none.
-void open_list(Landlock& rules, const char* variable) {
-  const char* const value = std::getenv(variable);
-  if (value == nullptr) return;
-  std::istringstream list(value);
-  for (std::string path; std::getline(list, path, ':');)
-    if (path.starts_with('/') && fs::path(path).lexically_normal() != "/") rules.open(path, Access::kRead);
-}
-
-// A library by its path, and what lies beside it, if that is a folder for libraries and not somebody's home.
-void open_library(Landlock& rules, const fs::path& file) {
-  rules.open(file.string(), Access::kRead);
-  std::error_code error;
-  const fs::path folder = fs::canonical(file, error).parent_path();
-  if (folder.filename().string().starts_with("lib")) rules.open(folder.string(), Access::kRead);
-}
-
-// The runtime library, what belongs to it, and the compiler of the CPU runtime.
-void open_own(Landlock& rules, const SandboxOptions& options, const std::string& runtime) {
-  for (const fs::path& folder : own_library_directories()) {
-    rules.open(folder.string(), Access::kRead);
-    rules.open((folder.parent_path() / "bin" / "hipcc-cpu").string(), Access::kRead);
-    rules.open((folder.parent_path() / "share" / "hip-remote").string(), Access::kRead);
-  }
-  rules.open("/proc/self/exe", Access::kRead);
-  if (runtime.find('/') != std::string::npos) open_library(rules, runtime);
-  for (const char* const variable : {"LD_LIBRARY_PATH", "LD_PRELOAD", "TF_HIPCC_CPU"})
-    open_list(rules, variable);
-  for (const std::string& path : options.readable) rules.open(path, Access::kRead);
-  if (!options.folder.empty()) rules.open(options.folder, Access::kOwn);
-}
 
 void open_devices(Landlock& rules) {
   const std::vector<std::string> devices = device_files();
   for (const std::string& file : devices) rules.open(file, Access::kDevice);
-  for (const char* const file : kStreams) rules.open(file, Access::kDevice);
+  open_streams(rules);
   // Drivers of GPUs share memory between processes by names there; the CPU runtime does not.
   if (!devices.empty()) rules.open("/dev/shm", Access::kOwn);
 }
@@ -113,7 +80,7 @@ Status Sandbox::close_files(const std::string& runtime) {
   if (!rules) return rules.status();
   for (const char* const path : kSystem) rules->open(path, Access::kRead);
   for (const char* const path : kKernel) rules->open(path, Access::kRead);
-  open_own(*rules, options_, runtime);
+  open_own_files(*rules, options_, runtime);
   open_devices(*rules);
   // Never closed: the rule is for this folder as it is now, and only an open one stays the same.
   const int self = ::open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -121,6 +88,12 @@ Status Sandbox::close_files(const std::string& runtime) {
   TF_RETURN_IF_ERROR(rules->close_the_rest());
   note("signals", rules->holds_signals() ? Status::ok() : Status(Code::kUnavailable, "Linux 6.12 and later"));
   return Status::ok();
+}
+
+Status Sandbox::wall_compilers(const std::string& runtime) {
+  Result<std::shared_ptr<const CompilerWalls>> walls = CompilerWalls::make(options_, runtime);
+  if (walls) compilers_ = std::move(*walls);
+  return walls.status();
 }
 
 void Sandbox::note(const char* wall, const Status& status) {
@@ -195,7 +168,9 @@ void Sandbox::enter(const std::string& runtime) {
   if (options_.user) note("own user", become(options_.user->user, options_.user->group));
   note("capabilities", drop_capabilities());
   note("programs", gain_nothing());
+  const Status compilers = wall_compilers(runtime);  // while it can look at folders that it will not read
   note("files", close_files(runtime));
+  note("compilers", compilers);
 }
 
 void Sandbox::close() {

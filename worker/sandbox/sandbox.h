@@ -8,11 +8,13 @@
 // (--require-sandbox) does not start.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "transport/base/status.h"
 #include "worker/base/options.h"
+#include "worker/sandbox/compiler_walls.h"
 
 namespace tf::worker {
 
@@ -34,6 +36,8 @@ class Sandbox {
   // What it took to set up the lanes. Before the client's first request.
   Status seal() const;
 
+  // Around what compiles for the client, besides those around the session; null: there are none.
+  const std::shared_ptr<const CompilerWalls>& compilers() const { return compilers_; }
   // Whether all walls stand that a worker can require: namespaces are not among them.
   bool complete() const { return !off_ && missing_.empty(); }
   // Which, in words: "files, signals, ...; missing: network (why)". For the log and for users.
@@ -45,6 +49,7 @@ class Sandbox {
  private:
   void note(const char* wall, const Status& status);
   Status close_files(const std::string& runtime);
+  Status wall_compilers(const std::string& runtime);
   void separate(const std::string& runtime);
   void share(const char* what, const Status& why);
   std::vector<std::string> needed(const std::string& runtime) const;
@@ -54,6 +59,7 @@ class Sandbox {
   std::string standing_;
   std::string missing_;
   Status disk_{Code::kUnavailable, "no mounts of its own"};  // whether its files are limited
+  std::shared_ptr<const CompilerWalls> compilers_;
   std::string shared_;  // namespaces that it does not have; they are no walls that can be required
 };
 

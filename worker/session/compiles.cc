@@ -13,6 +13,8 @@
 #include "hipcore/wire/rtc_program.h"
 #include "transport/base/mutex.h"
 #include "worker/base/notices.h"
+#include "worker/sandbox/compile_options.h"
+#include "worker/sandbox/compiler_walls.h"
 
 namespace tf::worker {
 
@@ -35,6 +37,7 @@ struct Compiles::Shared {
 
   RtcFunctions rtc;
   decltype(&::hipSetDevice) set_device = nullptr;
+  std::shared_ptr<const CompilerWalls> walls;  // null: none
 
   Mutex mutex;
   Sender* sender TF_GUARDED_BY(mutex) = nullptr;  // null once the session ends
@@ -55,6 +58,7 @@ Compiles::Compiles(const Parts& parts)
       shared_(std::make_shared<Shared>()) {
   shared_->rtc = parts.rtc;
   shared_->set_device = parts.hip.hipSetDevice;
+  shared_->walls = parts.walls;
   shared_->sender = &parts.sender;
   shared_->share = &parts.share;
 }
@@ -117,12 +121,29 @@ hipError_t Compiles::enqueue(Job job) {
 
 namespace {
 
-hipError_t compile(const RtcFunctions& rtc, std::span<const std::byte> program,
+protocol::RtcResult refused(hiprtcResult result, const Status& why) {
+  protocol::RtcResult answer;
+  answer.result = result;
+  answer.log = why.message() + "\n";
+  return answer;
+}
+
+// Within the walls, which stay around this thread.
+protocol::RtcResult compile_walled(const RtcFunctions& rtc, const CompilerWalls& walls,
+                                   const protocol::RtcProgram& program) {
+  if (Status fits = check_compile_options(program.options); !fits)
+    return refused(HIPRTC_ERROR_INVALID_OPTION, fits);
+  if (Status inside = walls.enter(); !inside) return refused(HIPRTC_ERROR_INTERNAL_ERROR, inside);
+  return compile_program(rtc, program);
+}
+
+hipError_t compile(const RtcFunctions& rtc, const CompilerWalls* walls, std::span<const std::byte> program,
                    std::vector<std::byte>& encoded) {
   try {
     Result<protocol::RtcProgram> decoded = protocol::decode_rtc_program(program);
     if (!decoded) return hipErrorInvalidValue;
-    Result<std::vector<std::byte>> result = protocol::encode(compile_program(rtc, *decoded));
+    Result<std::vector<std::byte>> result = protocol::encode(
+        walls == nullptr ? compile_program(rtc, *decoded) : compile_walled(rtc, *walls, *decoded));
     if (!result) return hipErrorUnknown;
     encoded = std::move(*result);
     return hipSuccess;
@@ -135,6 +156,22 @@ hipError_t compile(const RtcFunctions& rtc, std::span<const std::byte> program,
 
 }  // namespace
 
+// Walls stay around a thread, and behind them a runtime could not open another device: each job then has a
+// thread to itself.
+hipError_t Compiles::run(const Shared& shared, const Job& job, std::vector<std::byte>& result) {
+  hipError_t error = hipErrorOutOfMemory;
+  const auto whole = [&] {
+    error = shared.set_device(job.device);
+    if (error == hipSuccess) error = compile(shared.rtc, shared.walls.get(), job.bytes, result);
+  };
+  if (shared.walls == nullptr) return whole(), error;
+  try {
+    std::thread(whole).join();
+  } catch (const std::system_error&) {  // the error stays what it is: no thread
+  }
+  return error;
+}
+
 void Compiles::work(const std::shared_ptr<Shared>& shared) {
   UniqueLock lock(shared->mutex);
   while (!shared->jobs.empty()) {
@@ -142,8 +179,7 @@ void Compiles::work(const std::shared_ptr<Shared>& shared) {
     shared->jobs.pop_front();
     lock.unlock();
     std::vector<std::byte> result;
-    hipError_t error = shared->set_device(job.device);
-    if (error == hipSuccess) error = compile(shared->rtc, job.bytes, result);
+    const hipError_t error = run(*shared, job, result);
     lock.lock();
     shared->jobs_bytes -= job.bytes.size();
     shared->finish(job, error, std::move(result));

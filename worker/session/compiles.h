@@ -28,6 +28,8 @@
 
 namespace tf::worker {
 
+class CompilerWalls;
+
 inline constexpr unsigned kCompilesAtOnce = 4;
 inline constexpr std::size_t kProgramsMax = 1024;               // sent, or waiting for a thread
 inline constexpr std::size_t kProgramsBytesMax = 256ull << 20;  // of all of them
@@ -36,7 +38,7 @@ inline constexpr std::size_t kResultsBytesMax = 512ull << 20;   // of all of the
 
 class Compiles {
  public:
-  // All outlive it, but for `hip` and `rtc`, of which it keeps copies.
+  // All outlive it, but for `hip`, `rtc` and `walls`, of which it keeps copies.
   struct Parts {
     const protocol::HipTable& hip;
     const RtcFunctions& rtc;
@@ -46,6 +48,8 @@ class Compiles {
     Mover& mover;
     Sender& sender;
     Share& share;
+    // Around what compiles; also decides about options. Null: none
+    std::shared_ptr<const CompilerWalls> walls = {};
   };
   explicit Compiles(const Parts& parts);
   Compiles(const Compiles&) = delete;
@@ -80,6 +84,7 @@ class Compiles {
   hipError_t enqueue(Job job);
   std::size_t held_bytes() const;
   static void work(const std::shared_ptr<Shared>& shared);
+  static hipError_t run(const Shared& shared, const Job& job, std::vector<std::byte>& result);
 
   BulkPlane& bulk_;
   SlotCopies& copies_;

@@ -254,11 +254,16 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
     log(LogLevel::kWarning, "{}: what kernels print is written here", describe(client));
   // Never destroyed: waiter and callback threads may still be inside the runtime when the process leaves.
   MemoryBroker broker(kSessionChannelFd);
-  SessionSetup setup{runtime.hip(),     runtime.optional(),
-                     snapshot,          **endpoint,
-                     &broker,           std::move(client.lease_socket),
-                     &output,           words.tally(),
-                     client.share.get()};
+  SessionSetup setup{runtime.hip(),
+                     runtime.optional(),
+                     snapshot,
+                     **endpoint,
+                     &broker,
+                     std::move(client.lease_socket),
+                     &output,
+                     words.tally(),
+                     client.share.get(),
+                     client.sandbox->compilers()};
   auto* executor = std::make_unique<Executor>(std::move(setup), handlers).release();
   if (std::atomic<std::int32_t>* const shown = words.device()) executor->state().device.show(*shown);
   if (SessionTally* const tally = words.tally(); tally != nullptr && runtime.optional().show_busy_time) {

@@ -46,7 +46,8 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
       copies(hip, own_calls, bulk, life, mover, arrays),
       attendant(callbacks, copies),
       direct_copies({hip, own_calls, bulk, life, sender, device, host_reach, device_regions}),
-      compiles({hip, setup.optional.rtc, bulk, copies, life, mover, sender, share}) {}
+      compiles(
+          {hip, setup.optional.rtc, bulk, copies, life, mover, sender, share, std::move(setup.compilers)}) {}
 
 // REQUIRES: the session and the mover have ended.
 SessionState::~SessionState() {

@@ -59,6 +59,7 @@ struct SessionSetup {
   const KernelOutput* output = nullptr;  // null: what its kernels print does not go to the client
   SessionTally* tally = nullptr;         // null: what it uses interests nobody
   Share* share = nullptr;                // null: no limits
+  std::shared_ptr<const CompilerWalls> compilers = {};  // around what compiles for its client; null: none
 };
 
 struct SessionState {
