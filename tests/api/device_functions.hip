@@ -75,6 +75,54 @@ __global__ void math_functions(const float* x, float* single, const double* y, d
   d[7 * n] = fmod(b, 0.75) + rint(b) + fma(b, b, 1.0);
 }
 
+// Short vectors and half precision go to AMD's device libraries in ways of their own.
+__global__ void dot_products(int* i, unsigned* u, float* f) {
+  const short2 s = make_short2(-32768, -32768);
+  const ushort2 t = make_ushort2(65535, 65535);
+  const char4 c = make_char4(-128, -128, 127, 1), d = make_char4(127, 1, 2, 3);
+  const uchar4 b = make_uchar4(255, 255, 255, 255);
+  const int nibbles = static_cast<int>(0x87654321u), others = 0x12345678;
+  const __half2 h = __floats2half2_rn(1.5f, 2.5f);
+  i[0] = amd_mixed_dot(s, s, 5, true);
+  i[1] = amd_mixed_dot(s, s, 5, false);
+  i[2] = amd_mixed_dot(c, d, 5, true);
+  i[3] = amd_mixed_dot(nibbles, others, 5, true);
+  u[0] = amd_mixed_dot(t, t, 5u, true);
+  u[1] = amd_mixed_dot(t, t, 5u, false);
+  u[2] = amd_mixed_dot(b, b, 5u, false);
+  u[3] = amd_mixed_dot(0x87654321u, 0x12345678u, 5u, true);
+  f[0] = amd_mixed_dot(h, h, 1.0f, false);
+  f[1] = amd_mixed_dot(h, h, 1.0f, true);
+  f[2] = __half2float(hrcp(__float2half(4.0f)));
+}
+
+// Conversions that round down, up and to zero, by the names that newer headers use: three values for each.
+#define DIRECTED(to, name, from)                             \
+  extern "C" __device__ to __ocml_cvtrtn_##name(from value); \
+  extern "C" __device__ to __ocml_cvtrtp_##name(from value); \
+  extern "C" __device__ to __ocml_cvtrtz_##name(from value);
+DIRECTED(float, f32_f64, double)
+DIRECTED(_Float16, f16_f32, float)
+DIRECTED(float, f32_s32, int)
+DIRECTED(float, f32_u64, unsigned long long)
+DIRECTED(double, f64_s64, long long)
+#undef DIRECTED
+__global__ void directed_conversions(double x, long long n, double* out) {
+  const auto put = [out](int row, double down, double up, double to_zero) {
+    out[3 * row] = down;
+    out[3 * row + 1] = up;
+    out[3 * row + 2] = to_zero;
+  };
+  const float y = static_cast<float>(x);
+  const int i = static_cast<int>(n);
+  const unsigned long long u = static_cast<unsigned long long>(n);
+  put(0, __ocml_cvtrtn_f32_f64(x), __ocml_cvtrtp_f32_f64(x), __ocml_cvtrtz_f32_f64(x));
+  put(1, __ocml_cvtrtn_f16_f32(y), __ocml_cvtrtp_f16_f32(y), __ocml_cvtrtz_f16_f32(y));
+  put(2, __ocml_cvtrtn_f32_s32(i), __ocml_cvtrtp_f32_s32(i), __ocml_cvtrtz_f32_s32(i));
+  put(3, __ocml_cvtrtn_f32_u64(u), __ocml_cvtrtp_f32_u64(u), __ocml_cvtrtz_f32_u64(u));
+  put(4, __ocml_cvtrtn_f64_s64(n), __ocml_cvtrtp_f64_s64(n), __ocml_cvtrtz_f64_s64(n));
+}
+
 __global__ void print_values(int x) {
   if (threadIdx.x < 2)
     printf("device says %d %s %5.2f %c %ld\n", x + int(threadIdx.x), "text", 1.5, 'z', -7L);
@@ -91,6 +139,10 @@ void launch_atomic_functions(int* i, unsigned* u, unsigned long long* wide, floa
 }
 void launch_math_functions(const float* x, float* single, const double* y, double* wide, int threads) {
   math_functions<<<1, threads>>>(x, single, y, wide);
+}
+void launch_dot_products(int* i, unsigned* u, float* f) { dot_products<<<1, 1>>>(i, u, f); }
+void launch_directed_conversions(double x, long long n, double* out) {
+  directed_conversions<<<1, 1>>>(x, n, out);
 }
 void launch_print_values(int x) { print_values<<<1, 32>>>(x); }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kernels may call gives the same on every kind of device: warp operations, atomics, math, half
 // precision.
+#include <climits>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "tests/api/hip_test.h"
@@ -122,6 +124,57 @@ TEST(DeviceFunctions, LanesSynchronizeOnCores) {
   HIP_OK(hipModuleLaunchKernel(module.function("volatile_sum"), 1, 1, 1, 128, 1, 1, 0, nullptr, arguments,
                                nullptr));
   EXPECT_EQ(read_ints(to, 1)[0], 127 * 64);
+}
+
+TEST(DeviceFunctions, DotProducts) {
+  DeviceBuffer memory(256);
+  launch_dot_products(memory.get<int>(), reinterpret_cast<unsigned*>(memory.at(64)),
+                      reinterpret_cast<float*>(memory.at(128)));
+  HIP_OK(hipDeviceSynchronize());
+  EXPECT_EQ(read<int>(memory.get(), 4), (std::vector<int>{INT_MAX, INT_MIN + 5, -16122, 93}));
+  EXPECT_EQ(read<unsigned>(memory.at(64), 4), (std::vector<unsigned>{UINT_MAX, 4294705159u, 260105u, 125u}));
+  EXPECT_EQ(read<float>(memory.at(128), 3), (std::vector<float>{9.5f, 1.0f, 0.25f}));
+}
+
+// What is next below and above, and the one of them that is nearer to zero.
+template <typename To, typename From>
+void expect_directed(const double* found, From value, const char* what) {
+  const auto wide = static_cast<long double>(value);
+  const auto down = static_cast<long double>(found[0]), up = static_cast<long double>(found[1]);
+  EXPECT_LE(down, wide) << what;
+  EXPECT_GE(up, wide) << what;
+  if (down != up) {
+    EXPECT_EQ(std::nextafter(static_cast<To>(found[0]), std::numeric_limits<To>::infinity()),
+              static_cast<To>(found[1]))
+        << what;
+  }
+  EXPECT_EQ(found[2], value < 0 ? found[1] : found[0]) << what;
+}
+
+TEST(DeviceFunctions, ConversionsThatRoundInOneDirection) {
+  DeviceBuffer memory(15 * sizeof(double));
+  for (const double x : {0.1, -0.1, 0.5, -70000.0, 1e-7, 3e-8, -1e-60, 1e300}) {
+    for (const long long n :
+         {1ll, -(1ll << 24) - 1, (1ll << 31) - 1, (1ll << 62) + 1, -(1ll << 60) - 3, LLONG_MAX}) {
+      launch_directed_conversions(x, n, memory.get<double>());
+      const std::vector<double> found = read<double>(memory.get(), 15);
+      expect_directed<float>(&found[0], x, "double to float");
+      expect_directed<float>(&found[6], static_cast<int>(n), "int to float");
+      expect_directed<float>(&found[9], static_cast<unsigned long long>(n), "64 bits to float");
+      expect_directed<double>(&found[12], n, "64 bits to double");
+      const float y = static_cast<float>(x);
+      if (std::isinf(y)) continue;
+      EXPECT_LE(found[3], y);
+      EXPECT_GE(found[4], y);
+      const double largest = 65504;
+      if (std::fabs(y) > largest) {
+        EXPECT_EQ(std::fabs(y > 0 ? found[3] : found[4]), largest);
+      } else {
+        EXPECT_LE(found[4] - found[3], std::fmax(std::fabs(y) / 1024, 0x1p-24)) << y;
+      }
+      EXPECT_EQ(found[5], y < 0 ? found[4] : found[3]);
+    }
+  }
 }
 
 TEST(DeviceFunctions, PrintingDisturbsNothing) {

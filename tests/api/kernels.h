@@ -50,6 +50,8 @@ void launch_warp_functions(int* out, unsigned long long* votes, int threads);
 void launch_atomic_functions(int* i, unsigned* u, unsigned long long* wide, float* f, double* d, int blocks,
                              int threads);
 void launch_math_functions(const float* x, float* single, const double* y, double* wide, int threads);
+void launch_dot_products(int* i, unsigned* u, float* f);
+void launch_directed_conversions(double x, long long n, double* out);
 void launch_print_values(int x);
 
 }  // namespace tf::api_test

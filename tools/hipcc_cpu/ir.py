@@ -9,7 +9,8 @@ end)` plus constants from which note.py reads the argument layout.
 """
 import re
 
-from . import waves
+from . import passed_on, waves
+from .text import NAME, Unsupported, closing, quote, split_top, take_type, unquote
 
 LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-%sf80:128-n8:16:32:64-S128"
 TRIPLE = "x86_64-pc-linux-gnu"
@@ -20,7 +21,6 @@ TABLE_SECTION = ".hipr_table"
 FIRST_OPAQUE = 15        # LLVM versions from this on write every pointer as `ptr`
 FIRST_ALIGNED_I128 = 18  # and from this on align i128 to 16 bytes on x86-64
 
-NAME = r'(?:"(?:[^"]*)"|[-\w$.]+)'
 GLOBAL = re.compile(r'@(' + NAME + ')')
 # Private ones are literals, hidden ones the device library's.
 CONSTANT_VARIABLE = re.compile(r'^@' + NAME + r' = (?!external |extern_weak |private |[a-z_ ]*\bhidden )[a-z_ ]*'
@@ -34,10 +34,6 @@ PARKS = re.compile(r'__hipr_amdgcn_(s_barrier|wave_barrier|ds_bpermute|ds_permut
 
 
 ASSEMBLY_TEXT = re.compile(r'\bcall [^"]*\basm (?:sideeffect |alignstack |inteldialect |unwind )*"([^"]*)"')
-
-
-class Unsupported(Exception):
-    """The source uses something that has no meaning on the host's cores."""
 
 
 class Spelling:
@@ -66,69 +62,6 @@ class Kernel:
         self.shared = []                  # names of its static shared variables
         self.parks = False
         self.prints = False               # or asserts
-
-
-def unquote(name):
-    return name[1:-1] if name.startswith('"') else name
-
-
-def quote(name):
-    return '"%s"' % name
-
-
-def split_top(text):
-    """Splits at the commas that are in no bracket."""
-    parts, depth, start, quoted = [], 0, 0, False
-    for i, c in enumerate(text):
-        if c == '"':
-            quoted = not quoted
-        elif quoted:
-            continue
-        elif c in '([{<':
-            depth += 1
-        elif c in ')]}>':
-            depth -= 1
-        elif c == ',' and depth == 0:
-            parts.append(text[start:i].strip())
-            start = i + 1
-    if text[start:].strip():
-        parts.append(text[start:].strip())
-    return parts
-
-
-def closing(text, opening):
-    """Index of the bracket that closes the one at `opening`."""
-    depth, quoted = 0, False
-    for i in range(opening, len(text)):
-        c = text[i]
-        if c == '"':
-            quoted = not quoted
-        elif quoted:
-            continue
-        elif c in '([{<':
-            depth += 1
-        elif c in ')]}>':
-            depth -= 1
-            if depth == 0:
-                return i
-    raise Unsupported('unbalanced IR: ' + text[:80])
-
-
-def take_type(text):
-    """The IR type at the start of `text`."""
-    if text[0] in '[{<':
-        end = closing(text, 0) + 1
-    else:
-        match = re.match(r'%' + NAME + r'|[\w.]+', text)
-        end = match.end()
-    while True:
-        rest = text[end:]
-        if rest.startswith('*'):
-            end += 1
-        elif re.match(r'\s*\(', rest):  # function type, only ever behind a pointer
-            end += closing(rest, rest.index('(')) + 1
-        else:
-            return text[:end]
 
 
 def rename_intrinsic(match):
@@ -352,70 +285,8 @@ def reach(kernels, bodies, static, dynamic):
             kernel.parks = True
 
 
-HALF = re.compile(r'^declare (.*?)(half|<2 x half>|i32|<2 x i16>) @(__ocml_(\w+)_(2?f16)|'
-                  r'__hipr_amdgcn_(\w+)_f16)\((.*)\)')
-
-
-def half_function(line):
-    """Defines a half-precision math function by its float one. None: `line` declares no such function."""
-    match = HALF.match(line)
-    if not match:
-        return None
-    result, name = match.group(2), match.group(3)
-    single = '__ocml_%s_f32' % match.group(4) if match.group(4) else '__hipr_amdgcn_%s_f32' % match.group(6)
-    kinds = [take_type(p) for p in split_top(match.group(7))]
-    if result in ('<2 x half>', '<2 x i16>'):
-        return half_vector(name, result, kinds)
-    body, passed, types = [], [], []
-    for i, kind in enumerate(kinds):
-        if kind == 'half':
-            body.append('  %%f%d = fpext half %%a%d to float' % (i, i))
-            passed.append('float %%f%d' % i)
-            types.append('float')
-        else:
-            passed.append('%s %%a%d' % (kind, i))
-            types.append(kind)
-    returned = 'float' if result == 'half' else result
-    body.append('  %%r = call %s @%s(%s)' % (returned, single, ', '.join(passed)))
-    if result == 'half':
-        body += ['  %h = fptrunc float %r to half', '  ret half %h']
-    else:
-        body.append('  ret %s %%r' % result)
-    head = 'define internal %s @%s(%s) {' % (result, name, ', '.join('%s %%a%d' % k for k in zip(
-        kinds, range(len(kinds)))))
-    return [head] + body + ['}'], ['declare %s @%s(%s)' % (returned, single, ', '.join(types))]
-
-
-def half_vector(name, result, kinds):
-    scalar, needs = name.replace('_2f16', '_f16'), []
-    element = 'half' if result == '<2 x half>' else 'i32'
-    body, last = [], 'undef'
-    types = ['half' if k == '<2 x half>' else 'i16' if k.startswith('<') else k for k in kinds]
-    for lane in range(2):
-        passed = []
-        for i, kind in enumerate(kinds):
-            if kind.startswith('<'):
-                body.append('  %%e%d%d = extractelement %s %%a%d, i32 %d' % (lane, i, kind, i, lane))
-                passed.append('%s %%e%d%d' % (types[i], lane, i))
-            else:
-                passed.append('%s %%a%d' % (kind, i))
-        body.append('  %%r%d = call %s @%s(%s)' % (lane, element, scalar, ', '.join(passed)))
-        value = '%%r%d' % lane
-        if element == 'i32':  # a truth value per lane is all ones
-            body += ['  %%n%d = sub i32 0, %%r%d' % (lane, lane),
-                     '  %%t%d = trunc i32 %%n%d to i16' % (lane, lane)]
-            value = '%%t%d' % lane
-        body.append('  %%v%d = insertelement %s %s, %s %s, i32 %d'
-                    % (lane, result, last, 'half' if element == 'half' else 'i16', value, lane))
-        last = '%%v%d' % lane
-    head = 'define internal %s @%s(%s) {' % (result, name, ', '.join('%s %%a%d' % k for k in zip(
-        kinds, range(len(kinds)))))
-    needs.append('declare %s @%s(%s)' % (element, scalar, ', '.join(types)))
-    return [head] + body + ['  ret %s %s' % (result, last), '}'], needs
-
-
 def declarations(lines):
-    """The declarations once each, with half-precision functions defined. Returns lines."""
+    """The declarations once each, with functions defined that only IR can pass on. Returns lines."""
     known, out, todo = set(), [], list(lines)
     while todo:
         line = re.sub(r'\b(hidden|protected) ', '', todo.pop(0))
@@ -423,10 +294,10 @@ def declarations(lines):
         if name in known:
             continue
         known.add(name)
-        half = half_function(line)
-        if half:
-            out += half[0]
-            todo += half[1]
+        made = passed_on.define(line)
+        if made:
+            out += made[0]
+            todo += made[1]
             continue
         if not name.startswith('llvm.'):
             line = re.sub(r'\bimmarg\b ?', '', line)

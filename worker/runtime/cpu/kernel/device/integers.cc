@@ -39,3 +39,35 @@ INTEGER_API int32_t __hipr_amdgcn_sbfe_i32(int32_t a, uint32_t offset, uint32_t 
   const uint32_t field = static_cast<uint32_t>(a >> (offset & 31)) << (32 - width);
   return static_cast<int32_t>(field) >> (32 - width);
 }
+
+// Dot products of words that hold 32 / bits numbers each, plus c; exact before they are saturated or cut off.
+namespace {
+__attribute__((always_inline)) inline uint32_t unsigned_dot(uint32_t a, uint32_t b, uint32_t c, uint32_t bits,
+                                                            bool saturate) {
+  uint64_t sum = c;
+  const uint32_t mask = (1u << bits) - 1;
+  for (uint32_t at = 0; at < 32; at += bits) sum += uint64_t{(a >> at) & mask} * ((b >> at) & mask);
+  return saturate && sum > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(sum);
+}
+__attribute__((always_inline)) inline int32_t signed_part(uint32_t word, uint32_t at, uint32_t bits) {
+  return static_cast<int32_t>(word << (32 - bits - at)) >> (32 - bits);
+}
+__attribute__((always_inline)) inline int32_t signed_dot(uint32_t a, uint32_t b, int32_t c, uint32_t bits,
+                                                         bool saturate) {
+  int64_t sum = c;
+  for (uint32_t at = 0; at < 32; at += bits) sum += int64_t{signed_part(a, at, bits)} * signed_part(b, at, bits);
+  if (saturate && sum > INT32_MAX) return INT32_MAX;
+  if (saturate && sum < INT32_MIN) return INT32_MIN;
+  return static_cast<int32_t>(sum);
+}
+}  // namespace
+#define DOT_PRODUCTS(count)                                                                               \
+  INTEGER_API uint32_t __hipr_udot##count(uint32_t a, uint32_t b, uint32_t c, uint32_t saturate) {        \
+    return unsigned_dot(a, b, c, 32 / count, saturate != 0);                                              \
+  }                                                                                                       \
+  INTEGER_API int32_t __hipr_sdot##count(uint32_t a, uint32_t b, int32_t c, uint32_t saturate) {          \
+    return signed_dot(a, b, c, 32 / count, saturate != 0);                                                \
+  }
+DOT_PRODUCTS(2)
+DOT_PRODUCTS(4)
+DOT_PRODUCTS(8)

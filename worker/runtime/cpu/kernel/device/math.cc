@@ -207,3 +207,59 @@ API float __hipr_amdgcn_fmed3_f32(float a, float b, float c) {
 }
 API float __hipr_amdgcn_ldexp_f32(float x, int32_t e) { return ldexpf(x, e); }
 API double __hipr_amdgcn_ldexp_f64(double x, int32_t e) { return ldexp(x, e); }
+
+// The dot product of two pairs of halves, which come as floats. Saturated to [0, 1], as the instruction's clamp.
+API float __hipr_fdot2(float a0, float a1, float b0, float b1, float c, uint32_t saturate) {
+  const float sum = fmaf(a1, b1, fmaf(a0, b0, c));
+  return saturate ? fminf(fmaxf(sum, 0.0f), 1.0f) : sum;
+}
+
+// Conversions that round in one direction: the nearest value, and a step where that lies on the other side.
+namespace {
+// Which side of r the value lies on; an integer r of `limit` and more is beyond all values.
+template <typename Value>
+float side(Value value, double r, double limit) {
+  if (r >= limit) return -1;
+  const Value other = static_cast<Value>(r);
+  return static_cast<float>(value > other) - static_cast<float>(value < other);
+}
+// The bits of the half next to x, on the way to zero.
+uint32_t half_toward_zero(float x, bool& exact) {
+  const uint32_t bits = __builtin_bit_cast(uint32_t, x), size = bits & 0x7fffffffu, sign = (bits >> 16) & 0x8000u;
+  const int32_t exponent = static_cast<int32_t>(size >> 23) - 127;
+  exact = true;
+  if (size > 0x7f800000u) return sign | 0x7e00u | ((size >> 13) & 0x3ffu);
+  if (size == 0x7f800000u || size == 0) return sign | (size ? 0x7c00u : 0u);
+  exact = false;
+  if (exponent > 15) return sign | 0x7bffu;
+  if (exponent < -25) return sign;
+  const uint32_t significand = (size & 0x7fffffu) | 0x800000u;
+  const uint32_t drop = exponent < -14 ? static_cast<uint32_t>(-1 - exponent) : 13;
+  exact = (significand & ((1u << drop) - 1)) == 0;
+  const uint32_t biased = exponent < -14 ? 0 : static_cast<uint32_t>(exponent + 14) << 10;
+  return sign | (biased + (significand >> drop));
+}
+uint32_t directed_half(float x, char mode) {
+  bool exact = false;
+  const uint32_t bits = half_toward_zero(x, exact);
+  const bool away = mode == 'n' ? bits >> 15 != 0 : mode == 'p' && bits >> 15 == 0;
+  return exact || !away ? bits : bits + 1;  // a carry runs into the exponent as it should
+}
+}  // namespace
+#define CONVERSION(to, to_name, from, from_name, limit, mode, letter)                 \
+  API to __ocml_cvt##mode##_##to_name##_##from_name(from x) {                         \
+    const to r = static_cast<to>(x);                                                  \
+    return directed<to>(r, static_cast<to>(side<from>(x, static_cast<double>(r), limit)), letter); \
+  }
+#define CONVERSIONS(mode, letter)                                                     \
+  API uint32_t __hipr_half_##mode(float x) { return directed_half(x, letter); }       \
+  CONVERSION(float, f32, double, f64, INFINITY, mode, letter)                         \
+  CONVERSION(float, f32, int32_t, s32, 0x1p31, mode, letter)                          \
+  CONVERSION(float, f32, uint32_t, u32, 0x1p32, mode, letter)                         \
+  CONVERSION(float, f32, int64_t, s64, 0x1p63, mode, letter)                          \
+  CONVERSION(float, f32, uint64_t, u64, 0x1p64, mode, letter)                         \
+  CONVERSION(double, f64, int64_t, s64, 0x1p63, mode, letter)                         \
+  CONVERSION(double, f64, uint64_t, u64, 0x1p64, mode, letter)
+CONVERSIONS(rtn, 'n')
+CONVERSIONS(rtp, 'p')
+CONVERSIONS(rtz, 'z')
