@@ -5,6 +5,8 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <cstddef>
+
 namespace tf::api_test {
 
 // An argument with padding inside, and larger than what fits into registers.
@@ -53,5 +55,14 @@ void launch_math_functions(const float* x, float* single, const double* y, doubl
 void launch_dot_products(int* i, unsigned* u, float* f);
 void launch_directed_conversions(double x, long long n, double* out);
 void launch_print_values(int x);
+
+// --- heap_kernels.hip: see heap_test.cc ------------------------------------------------------------------
+
+void launch_allocate_each(int** kept, std::size_t bytes, int value, int blocks, int threads);
+void launch_read_each(int* const* kept, std::size_t bytes, int* out, int blocks, int threads);
+void launch_free_each(int** kept, int blocks, int threads);
+void launch_allocate_for_all(int* out, int blocks, int threads);
+void launch_make_shapes(int* corners, int* ended, int threads);
+void launch_free_wrongly(int* memory, hipStream_t stream);  // fails
 
 }  // namespace tf::api_test

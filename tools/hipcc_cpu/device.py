@@ -14,6 +14,8 @@ NVIDIA_ID = 'hipv4-nvptx64-nvidia-cuda--'
 WAVE64_TARGET = 'gfx90a'  # AMD's headers know it, and its waves are as wide as the CPU runtime's
 PAGE_BYTES = 4096
 BEFORE_SOURCES = ('hip/hipr_words.h', 'hip/hipr_old_headers.h')
+CLANG_WRAPPER = '__clang_hip_runtime_wrapper.h'  # clang includes its own where it finds HIP's folders
+WITHOUT_WRAPPER = ('hip/hipr_heap.h',)
 DEVICE_SOURCES = ('printf', 'images', 'math', 'integers', 'support')  # in link order: each may need the next
 NVIDIA_SOURCES = ('ocml', 'special', 'elementary', 'support')
 CPU_SUPPORT = ('../device', '../../share/hip-remote/device', '../../worker/runtime/cpu/kernel/device')
@@ -35,11 +37,13 @@ def support_directory(places=CPU_SUPPORT):
     raise Failed('the device support files are missing beside ' + here)
 
 
-def header_words():
-    """Words for clang that put our headers before HIP's (device/include), and what stands before every source."""
+def header_words(clang_words):
+    """Words for clang that put our headers before HIP's (device/include), and what stands before every source;
+    `clang_words` are those that it gets anyhow."""
     words = ['-isystem', os.path.join(support_directory(), 'include')]
+    files = BEFORE_SOURCES if CLANG_WRAPPER in clang_words else BEFORE_SOURCES + WITHOUT_WRAPPER
     # Found there, they are headers of the system, which -MM leaves out.
-    return words + [word for file in BEFORE_SOURCES for word in ('-include', file)]
+    return words + [word for file in files for word in ('-include', file)]
 
 
 def has_code(text):

@@ -69,7 +69,7 @@ class Build:
             listed = self.runner.ask(architectures + ['--no-offload-new-driver'] + words, self.work)
         for job in listed:
             if job.is_compiler() and job.value('-x') == 'hip':
-                job.words[2:2] = device.header_words()
+                job.words[2:2] = device.header_words(job.words)
         optimize = [w for job in listed for w in job.words if job.is_compiler() and w.startswith('-O')]
         self.compiler = device.DeviceCompiler(self.runner, self.work, self.options.march,
                                               optimize[0] if optimize else '-O2')
@@ -206,7 +206,10 @@ def pass_on(clang, options):
     if options.sources:
         side = '--cuda-device-only' if options.device_only else '--cuda-host-only'
         words = host_words(options)
-        words = [side, '--offload-arch=' + device.WAVE64_TARGET] + device.header_words() + words
+        words = [side, '--offload-arch=' + device.WAVE64_TARGET] + words
+        asked = subprocess.run([clang, '-###'] + words, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                               encoding='utf-8', errors='surrogateescape')
+        words[2:2] = device.header_words(asked.stderr)
     return subprocess.run([clang] + words, check=False).returncode
 
 

@@ -239,6 +239,22 @@ TEST_F(CpuKernel, WhatElseAProcessorRefusesIsAFailedLaunch) {
   EXPECT_EQ(5u, fault->thread[0]);
 }
 
+TEST_F(CpuKernel, FreeingWhatIsNoAllocationIsAFailureThatIsNamed) {
+  int here = 0;
+  std::optional<KernelFault> fault;
+  fault_ = &fault;
+  for (const char* kernel : {"frees", "frees_behind_a_barrier"}) {
+    EXPECT_EQ(hipErrorIllegalAddress, run(kernel, line(3, 64), &here, 7)) << kernel;
+    ASSERT_TRUE(fault) << kernel;
+    EXPECT_TRUE(fault->wrong_free);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&here), fault->address);
+    EXPECT_TRUE(fault->thread_is_known);
+    EXPECT_EQ(7u, fault->thread[0]);
+    int* const none = nullptr;
+    EXPECT_EQ(hipSuccess, run(kernel, line(3, 64), none, 7)) << kernel;
+  }
+}
+
 TEST_F(CpuKernel, CrashesOfOthersAreTheirs) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fresh process, in which no kernel has run
   volatile std::uintptr_t nowhere = 0x10;          // a sanitizer would find a null pointer first

@@ -3,6 +3,7 @@
 // but for run(), which any may call.
 #pragma once
 
+#include "tests/unit/cpu_kernel/test_heap_memory.h"
 #include "worker/runtime/cpu/kernel_api.h"
 
 #include <gtest/gtest.h>
@@ -48,9 +49,11 @@ class KernelTest : public ::testing::Test {
       std::memcpy(block + slot.offset_bytes, &value, sizeof value);
     };
     (place(arguments), ...);
-    return run_grid(*kernel, grid, block, fault_);
+    return run_grid(*kernel, grid, block, heap_, fault_);
   }
 
+  TestHeapMemory memory_;
+  DeviceHeap heap_{memory_, 64 << 20};
   std::optional<KernelFault>* fault_ = nullptr;  // told to, if set
 
   std::vector<char> image_;

@@ -168,6 +168,16 @@ extern "C" __global__ void writes_at_behind_a_barrier(int* where, int which) {
   __syncthreads();
 }
 
+extern "C" __global__ void frees(int* memory, int which) {
+  free(int(threadIdx.x) == which ? memory : nullptr);
+}
+
+extern "C" __global__ void frees_behind_a_barrier(int* memory, int which) {
+  __syncthreads();
+  if (int(threadIdx.x) == which) free(memory);
+  __syncthreads();
+}
+
 extern "C" __global__ void divides(int* out, int by) { out[threadIdx.x] = int(threadIdx.x) / by; }
 
 // Every block reads what its neighbour wrote before all of them met.

@@ -4,6 +4,7 @@
 #include "worker/runtime/cpu/rtc/process.h"
 
 #include "tests/support/slow_compiler.h"
+#include "tests/unit/cpu_kernel/test_heap_memory.h"
 
 #include <gtest/gtest.h>
 #include <hip/hiprtc.h>
@@ -67,10 +68,12 @@ TEST(Rtc, CompilesAndRunsWithHeadersOptionsAndNames) {
     float* y;
     int n;
   } arguments = {2.0f, x, y, 4};
+  tf::cpu::TestHeapMemory memory;
+  tf::cpu::DeviceHeap heap(memory, memory.total);
   tf::cpu::Grid grid;
   grid.threads[0] = 4;
   ASSERT_NE(nullptr, object->find("axpy"));
-  ASSERT_EQ(hipSuccess, tf::cpu::run_grid(*object->find("axpy"), grid, &arguments));
+  ASSERT_EQ(hipSuccess, tf::cpu::run_grid(*object->find("axpy"), grid, &arguments, heap));
   for (int i = 0; i < 4; ++i) EXPECT_EQ(2.0f * x[i] + 10.5f, y[i]);
   double filled[4] = {};
   struct {
@@ -78,7 +81,7 @@ TEST(Rtc, CompilesAndRunsWithHeadersOptionsAndNames) {
     float a, b;
   } other = {filled, 1.0f, 2.0f};
   ASSERT_NE(nullptr, object->find(fill));
-  ASSERT_EQ(hipSuccess, tf::cpu::run_grid(*object->find(fill), grid, &other));
+  ASSERT_EQ(hipSuccess, tf::cpu::run_grid(*object->find(fill), grid, &other, heap));
   EXPECT_EQ(9.0, filled[3]);
   std::size_t variable_bytes = 0;
   auto* variable = static_cast<int*>(object->global(offset, variable_bytes));

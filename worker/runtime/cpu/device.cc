@@ -58,6 +58,7 @@ hipError_t Backend::reset_device(int ordinal) {
       runtime.advice.forget(allocation.base, allocation.bytes);
       release_pages(allocation);
     }
+  device.heap().clear();
   device.flags.store(0, std::memory_order_relaxed);
   device.peers_enabled.store(0, std::memory_order_relaxed);
   device.set_current_pool(&device.default_pool());
@@ -73,8 +74,8 @@ hipError_t Backend::cache_config(hipFuncCache_t& config) {
   return hipSuccess;
 }
 
-// Kernels have the host's heap and the stacks of fiber.h, so a program may lower these limits, and read them
-// back. printf needs no buffer.
+// The heap's limit holds from the next malloc() of a kernel on. Stacks are those of fiber.h, so a program may
+// lower that limit, and read it back. printf needs no buffer.
 hipError_t Backend::limit(hipLimit_t limit, std::size_t& value) {
   const Device& device = current_device();
   if (limit == hipLimitPrintfFifoSize) return hipErrorUnsupportedLimit;

@@ -50,7 +50,11 @@ std::string describe(const Kernel& kernel, const KernelFault& fault) {
   char address[48];
   std::snprintf(address, sizeof address, " at address %#lx", static_cast<unsigned long>(fault.address));
   switch (fault.signal) {
-    case 0: what += " failed: an assertion or a trap"; break;
+    case 0:
+      what += fault.wrong_free
+                  ? " failed: free() of what no malloc() of a kernel has given" + std::string(address)
+                  : " failed: an assertion or a trap";
+      break;
     case SIGSEGV:
     case SIGBUS:
       what += " crashed: memory that it may not use" + std::string(fault.address ? address : "");
@@ -75,7 +79,7 @@ void tell_failure(int device, hipError_t error, const std::string& what) {
 hipError_t run_kernel(Device& device, const Kernel& kernel, const Grid& grid, const void* arguments) {
   return device.run([&] {
     std::optional<KernelFault> fault;
-    const hipError_t status = run_grid(kernel, grid, arguments, &fault);
+    const hipError_t status = run_grid(kernel, grid, arguments, device.heap(), &fault);
     if (status != hipSuccess)
       device.fail(status,
                   fault ? describe(kernel, *fault) : "kernel " + readable(kernel.name) + " could not run");

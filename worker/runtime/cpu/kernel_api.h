@@ -18,6 +18,8 @@
 
 namespace tf::cpu {
 
+class DeviceHeap;  // kernel/device_heap.h
+
 // The bundle target of our devices: hipDeviceProp_t::gcnArchName.
 inline constexpr char kTargetName[] = "x86_64-cpu";
 inline constexpr std::uint32_t kMaxThreadsPerBlock = 1024;
@@ -88,6 +90,7 @@ struct KernelFault {
   // Where threads run as a plain loop, nobody knows which of them crashes.
   bool thread_is_known = false;
   std::uint32_t thread[3] = {};
+  bool wrong_free = false;  // of `address`, which is no allocation of a kernel
 
   // hipErrorIllegalAddress for memory that is not there, else hipErrorLaunchFailure.
   hipError_t error() const;
@@ -95,9 +98,10 @@ struct KernelFault {
 
 // Runs the grid and returns when every block is done. Called by a stream's thread, several streams at once;
 // spreads the blocks over a process-wide pool of threads and the caller. `arguments` (kernel.argument_bytes
-// long, 16-byte aligned) is only read. The caller has checked the shape; what is returned becomes the
-// device's failure, and `fault` says of what, when the kernel itself did it.
-hipError_t run_grid(const Kernel& kernel, const Grid& grid, const void* arguments,
+// long, 16-byte aligned) is only read; `heap` is what its malloc() and free() use. The caller has checked the
+// shape; what is returned becomes the device's failure, and `fault` says of what, when the kernel itself did
+// it.
+hipError_t run_grid(const Kernel& kernel, const Grid& grid, const void* arguments, DeviceHeap& heap,
                     std::optional<KernelFault>* fault = nullptr);
 
 // The calling thread runs no grids for now. To be said by one that has run grids and is about to wait.

@@ -77,7 +77,8 @@ Device::Device(int ordinal, int number, const DeviceShape& shape)
       total_bytes_(shape.total_bytes),
       properties_(make_properties(number, shape)),
       default_pool_(std::make_unique<Pool>(*this)),
-      current_pool_(default_pool_.get()) {}
+      current_pool_(default_pool_.get()),
+      heap_(*this, total_bytes_) {}
 
 Device::~Device() = default;
 

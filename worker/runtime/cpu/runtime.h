@@ -21,6 +21,7 @@
 #include "worker/runtime/common/stream_handles.h"
 #include "worker/runtime/common/thread_state.h"
 #include "worker/runtime/cpu/handle_table.h"
+#include "worker/runtime/cpu/kernel/device_heap.h"
 #include "worker/runtime/cpu/late_work.h"
 #include "worker/runtime/cpu/memory_map.h"
 #include "worker/runtime/cpu/stream.h"
@@ -41,11 +42,11 @@ inline constexpr std::size_t kHeapLimitBytes = 8 << 20;
 
 struct DeviceShape;
 
-class Device {
+class Device : public HeapMemory {
  public:
   // `number`: its index among all, visible or not.
   Device(int ordinal, int number, const DeviceShape& shape);
-  ~Device();
+  ~Device() override;
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
@@ -55,8 +56,11 @@ class Device {
   std::size_t total_bytes() const { return total_bytes_; }
   std::size_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
   // Takes memory from the device's size. False: there is not enough left.
-  bool take_memory(std::size_t bytes);
-  void give_memory(std::size_t bytes);
+  bool take_memory(std::size_t bytes) override;
+  void give_memory(std::size_t bytes) override;
+  std::size_t heap_limit_bytes() const override { return heap_bytes.load(std::memory_order_relaxed); }
+  // What malloc() in kernels gives.
+  DeviceHeap& heap() { return heap_; }
 
   // The legacy default stream, made on first use.
   std::shared_ptr<Stream> default_stream();
@@ -120,6 +124,7 @@ class Device {
 
   std::unique_ptr<Pool> default_pool_;
   std::atomic<Pool*> current_pool_{nullptr};
+  DeviceHeap heap_;
 };
 
 struct Settings {

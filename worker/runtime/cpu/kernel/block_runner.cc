@@ -7,10 +7,19 @@
 #include <cstdio>
 
 namespace tf::cpu {
+namespace {
+
+bool free_in(DeviceHeap& heap, void* memory) {
+  const OutsideKernel outside;
+  return heap.free(memory);
+}
+
+}  // namespace
 
 const HiprServices BlockRunner::kServices = {
-    &BlockRunner::barrier, &BlockRunner::exchange, &BlockRunner::grid_barrier, &BlockRunner::print,
-    &BlockRunner::trap,    &BlockRunner::clock_ns, &BlockRunner::step};
+    &BlockRunner::barrier, &BlockRunner::exchange, &BlockRunner::grid_barrier,
+    &BlockRunner::print,   &BlockRunner::trap,     &BlockRunner::clock_ns,
+    &BlockRunner::step,    &BlockRunner::allocate, &BlockRunner::release};
 
 BlockRunner::BlockRunner() {
   bound_.runner = this;
@@ -298,6 +307,19 @@ void BlockRunner::print(HiprContext*, std::int32_t to_stderr, const char* text, 
 }
 
 void BlockRunner::trap(HiprContext* context) { of(context).give_up({}); }
+
+void* BlockRunner::allocate(HiprContext* context, std::uint64_t bytes) {
+  const OutsideKernel outside;
+  return of(context).grid_->heap().allocate(bytes);
+}
+
+void BlockRunner::release(HiprContext* context, void* memory) {
+  if (free_in(of(context).grid_->heap(), memory)) return;
+  KernelFault fault;
+  fault.address = reinterpret_cast<std::uintptr_t>(memory);
+  fault.wrong_free = true;
+  of(context).give_up(fault);
+}
 
 std::uint64_t BlockRunner::clock_ns() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();

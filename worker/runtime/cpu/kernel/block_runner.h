@@ -73,6 +73,8 @@ class BlockRunner {
   static void grid_barrier(HiprContext* context);
   static void print(HiprContext* context, std::int32_t to_stderr, const char* text, std::uint64_t bytes);
   static void trap(HiprContext* context);
+  static void* allocate(HiprContext* context, std::uint64_t bytes);
+  static void release(HiprContext* context, void* memory);
   static std::uint64_t clock_ns();
   static const HiprServices kServices;
 

@@ -76,7 +76,9 @@ class LoadedObject final : public CodeObject {
     library_ = open_image(image);
     if (library_ == nullptr) return hipErrorSharedObjectInitFailed;
     const auto* module = static_cast<const HiprModule*>(dlsym(library_, "__hipr_module"));
-    if (module == nullptr || module->device_abi != HIPR_DEVICE_ABI) return hipErrorInvalidImage;
+    if (module == nullptr || module->device_abi < HIPR_OLDEST_DEVICE_ABI ||
+        module->device_abi > HIPR_DEVICE_ABI)
+      return hipErrorInvalidImage;
     for (const codeobject::Symbol& symbol : elf->symbols()) {
       const bool wanted = symbol.defined && symbol.type == 1 && !symbol.name.starts_with(kReservedPrefix);
       if (wanted) variable_bytes_.emplace(symbol.name, symbol.size);

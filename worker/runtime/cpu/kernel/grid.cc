@@ -6,11 +6,12 @@
 
 namespace tf::cpu {
 
-RunningGrid::RunningGrid(const Kernel& kernel, const Grid& grid, const void* arguments)
+RunningGrid::RunningGrid(const Kernel& kernel, const Grid& grid, const void* arguments, DeviceHeap& heap)
     : kernel_(kernel),
       record_(*static_cast<const KernelRecord*>(kernel.owner)),
       grid_(grid),
       arguments_(arguments),
+      heap_(heap),
       blocks_(std::uint64_t{grid.blocks[0]} * grid.blocks[1] * grid.blocks[2]),
       threads_(grid.threads[0] * grid.threads[1] * grid.threads[2]) {
   if (grid.cooperative) meeting_.emplace(blocks_);

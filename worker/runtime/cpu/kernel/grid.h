@@ -3,6 +3,7 @@
 #pragma once
 
 #include "transport/base/mutex.h"
+#include "worker/runtime/cpu/kernel/device_heap.h"
 #include "worker/runtime/cpu/kernel/module.h"
 #include "worker/runtime/cpu/kernel_api.h"
 
@@ -14,12 +15,13 @@ namespace tf::cpu {
 
 class RunningGrid {
  public:
-  RunningGrid(const Kernel& kernel, const Grid& grid, const void* arguments);
+  RunningGrid(const Kernel& kernel, const Grid& grid, const void* arguments, DeviceHeap& heap);
 
   const Kernel& kernel() const { return kernel_; }
   const KernelRecord& record() const { return record_; }
   const Grid& shape() const { return grid_; }
   const void* arguments() const { return arguments_; }
+  DeviceHeap& heap() const { return heap_; }
   std::uint64_t blocks() const { return blocks_; }
   std::uint32_t threads() const { return threads_; }
 
@@ -44,6 +46,7 @@ class RunningGrid {
   const KernelRecord& record_;
   const Grid& grid_;
   const void* arguments_;
+  DeviceHeap& heap_;
   std::uint64_t blocks_;
   std::uint32_t threads_;
   std::atomic<int> error_{hipSuccess};

@@ -59,12 +59,13 @@ std::uint32_t max_cooperative_blocks(std::uint32_t threads_per_block) {
 }
 
 hipError_t KernelFault::error() const {
+  if (wrong_free) return hipErrorIllegalAddress;
   return signal == SIGSEGV || signal == SIGBUS ? hipErrorIllegalAddress : hipErrorLaunchFailure;
 }
 
-hipError_t run_grid(const Kernel& kernel, const Grid& shape, const void* arguments,
+hipError_t run_grid(const Kernel& kernel, const Grid& shape, const void* arguments, DeviceHeap& heap,
                     std::optional<KernelFault>* fault) {
-  RunningGrid grid(kernel, shape, arguments);
+  RunningGrid grid(kernel, shape, arguments, heap);
   if (grid.blocks() == 0 || grid.threads() == 0) return hipErrorInvalidConfiguration;
   if (grid.threads() > kernel.max_threads_per_block) return hipErrorInvalidConfiguration;
   if (std::uint64_t{kernel.static_shared_bytes} + shape.dynamic_shared_bytes > kMaxSharedBytes) {

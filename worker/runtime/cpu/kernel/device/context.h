@@ -7,7 +7,9 @@
 
 #include <stdint.h>
 
-#define HIPR_DEVICE_ABI 3u
+#define HIPR_DEVICE_ABI 4u
+// Its code objects still run: they know a part of the services.
+#define HIPR_OLDEST_DEVICE_ABI 3u
 #define HIPR_WAVE_SIZE 64u
 #define HIPR_DYNAMIC_SHARED_BYTES 65536u
 
@@ -37,6 +39,10 @@ struct HiprServices {
   uint64_t (*clock_ns)(void);
   // Waits until every running lane of the wave waits for the others or has ended. Only if threads_wait.
   void (*step)(struct HiprContext*, const void* site);
+  // From ABI 4 on. Memory of the device's heap; null: there is none left.
+  void* (*allocate)(struct HiprContext*, uint64_t bytes);
+  // Ends the grid with an error, and does not return, if `memory` is not an allocation of that heap.
+  void (*release)(struct HiprContext*, void* memory);
 };
 
 struct HiprContext {

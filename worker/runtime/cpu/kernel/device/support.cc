@@ -209,10 +209,12 @@ API bool __hipr_amdgcn_is_shared(const char*) { return false; }
 API bool __hipr_amdgcn_is_private(const char*) { return false; }
 API void __hipr_trap() { context->services->trap(context); }
 
-extern "C" void* malloc(unsigned long);
-extern "C" void free(void*);
-API uint64_t __ockl_dm_alloc(uint64_t bytes) { return reinterpret_cast<uint64_t>(malloc(bytes)); }
-API void __ockl_dm_dealloc(uint64_t address) { free(reinterpret_cast<void*>(address)); }
+API uint64_t __ockl_dm_alloc(uint64_t bytes) {
+  return reinterpret_cast<uint64_t>(context->services->allocate(context, bytes));
+}
+API void __ockl_dm_dealloc(uint64_t address) {
+  context->services->release(context, reinterpret_cast<void*>(address));
+}
 
 API uint32_t __hipr_amdgcn_atomic_inc_i32_p0i32(uint32_t* p, uint32_t limit, int32_t, int32_t, bool) {
   uint32_t seen = __atomic_load_n(p, __ATOMIC_RELAXED);
