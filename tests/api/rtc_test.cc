@@ -129,6 +129,32 @@ extern "C" __global__ void compute(int* out) {
   EXPECT_EQ(back, (std::vector<int>{3, -5, 10, 4}));
 }
 
+// Sources for newer hiprtc, on whatever headers of HIP there are: constants, traits, the larger and the smaller of two
+// halves, and vectors' own operators where complex numbers have none to do.
+TEST(Rtc, WhatNewerHeadersHave) {
+  if (is_nvidia()) GTEST_SKIP() << "NVRTC compiles, which has no headers of HIP";
+  Program program(R"(
+extern "C" __global__ void compute(int* out) {
+  if (threadIdx.x != 0) return;
+  const __half two = __float2half(2), three = __float2half(3), none = __float2half(HIP_NAN_F);
+  float2 pair = make_float2(1, 2);
+  pair += make_float2(3, 4);
+  pair *= make_float2(2, 2);
+  out[0] = HIP_PI == 3.14159265358979323846 && HIP_PI_LO == 1.2246467991473532e-16 && HIP_TWO_TO_24_F == 16777216.0f;
+  out[1] = HIP_INF_F > HIP_MAX_NORMAL_F && HIP_MIN_DENORM > 0 && HIP_NAN != HIP_NAN;
+  out[2] = __hip_internal::is_same<ptrdiff_t, long>::value && !__hip_internal::is_integral<float>::value;
+  out[3] = __half2int_rn(__hmax(two, three)) * 10 + __half2int_rn(__hmin(two, three));
+  out[4] = __half2int_rn(__hmax(none, two)) * 10 + __half2int_rn(__hmin(three, none));
+  out[5] = __hisnan(__hmax_nan(none, two)) + __hisnan(__hmin_nan(three, none));
+  out[6] = static_cast<int>(pair.x) * 100 + static_cast<int>(pair.y);
+  out[7] = __half2int_rn(__shfl(three, 0));
+})");
+  ASSERT_EQ(hiprtcCompileProgram(program, 0, nullptr), HIPRTC_SUCCESS) << log_of(program);
+  std::vector<int> back = written_by(program, "compute");
+  back.resize(8);
+  EXPECT_EQ(back, (std::vector<int>{1, 1, 1, 32, 23, 2, 812, 3}));
+}
+
 TEST(Rtc, NamesAndCodeComeWithCompiling) {
   Program program(kSource);
   ASSERT_EQ(hiprtcAddNameExpression(program, "scale<float>"), HIPRTC_SUCCESS);

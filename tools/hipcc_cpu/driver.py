@@ -22,6 +22,10 @@ USAGE_ERROR = 2
 # What sources for AMD's hiprtc see without including it, as far as HIP's headers here have it.
 RTC_HEADERS = ('hip_runtime.h', 'hip_fp16.h', 'hip_bfloat16.h', 'hip_complex.h', 'hip_math_constants.h')
 
+# Those that are for sources only which mention a word: HIP 5's operators of complex numbers are such of float2 as well,
+# which has its own.
+RTC_MENTIONS = {'hip_complex.h': 'omplex'}
+
 
 def usage():
     """The text of --help, made from docs/reference/reference.toml."""
@@ -89,9 +93,21 @@ class Build:
         """What hiprtc sources see without asking. The macro comes after the headers, which would
         otherwise leave out the system's own types."""
         prelude = self.compiler.path('prelude.h')
-        lines = ['#if __has_include(<hip/{0}>)\n#include <hip/{0}>\n#endif\n'.format(name) for name in RTC_HEADERS]
+        asked = [name for name in RTC_HEADERS if RTC_MENTIONS.get(name, '') in self.rtc_text()]
+        lines = ['#if __has_include(<hip/{0}>)\n#include <hip/{0}>\n#endif\n'.format(name) for name in asked]
         dependencies.write(prelude, ''.join(lines) + '#define __HIPCC_RTC__ 1\n')
         return prelude
+
+    def rtc_text(self):
+        """The source and the headers that came with it (rtc/compile_here.cc)."""
+        folder, names = os.path.dirname(self.options.sources[0]), [self.options.sources[0]]
+        for place, _, files in os.walk(os.path.join(folder, 'include')):
+            names += [os.path.join(place, name) for name in files]
+        texts = []
+        for name in names:
+            with open(name, encoding='utf-8', errors='surrogateescape') as file:
+                texts.append(file.read())
+        return '\n'.join(texts)
 
     def modules(self, jobs):
         """{target: IR text} of one source from its device jobs, and their dependency files."""

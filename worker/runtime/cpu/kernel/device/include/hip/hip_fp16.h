@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vendor's half precision, and what newer HIP adds where it is older: operators on the host (6), the atomic
-// addition of pairs (6.3).
+// The vendor's half precision, and what newer HIP adds where it is older: operators on the host (6), the larger and
+// the smaller of two and shuffles (6.1), the atomic addition of pairs (6.3).
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -10,6 +10,11 @@
 
 #if defined(__HIP__) && HIP_VERSION_MAJOR < 6 && !defined(__HIP_NO_HALF_OPERATORS__)
 #include <hip/hipr_half_on_host.h>
+#endif
+
+#if defined(__HIP__) && (HIP_VERSION_MAJOR < 6 || (HIP_VERSION_MAJOR == 6 && HIP_VERSION_MINOR < 1))
+#include <hip/hipr_half_extremes.h>
+#include <hip/hipr_half_shuffles.h>
 #endif
 
 #if defined(__HIP__) && (HIP_VERSION_MAJOR < 6 || (HIP_VERSION_MAJOR == 6 && HIP_VERSION_MINOR < 3))
