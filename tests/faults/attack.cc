@@ -29,8 +29,9 @@ extern "C" const char attack_image[];
 namespace faults {
 namespace {
 
-constexpr std::size_t kWords = 9;       // of attack.hip's kernels
-constexpr std::size_t kScratch = 4096;  // behind them: what the calls point at
+constexpr std::size_t kWords = 9;               // of attack.hip's kernels
+constexpr std::size_t kScratch = 4096;          // behind them: what the calls point at
+constexpr long kTicksPerMillisecond = 100'000;  // of the device's clock
 constexpr int kPidfdOpen = 434, kPidfdGetfd = 438;
 
 // Memory of the session that kernel and program share, and the kernel.
@@ -60,14 +61,21 @@ class Attacker {
   }
   long error() const { return error_; }
 
+  // Runs the kernel on the words, which are then what it made of them.
+  hipError_t launch(std::array<long, kWords>& words, unsigned blocks = 1) {
+    void* parameters[] = {&memory_};
+    if (const hipError_t error = hipMemcpy(memory_, words.data(), sizeof words, hipMemcpyHostToDevice))
+      return error;
+    if (const hipError_t error =
+            hipModuleLaunchKernel(function_, blocks, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr))
+      return error;
+    return hipMemcpy(words.data(), memory_, sizeof words, hipMemcpyDeviceToHost);
+  }
+
   long run(long number, std::array<long, 6> arguments) {
     std::array<long, kWords> words{number};
     std::copy(arguments.begin(), arguments.end(), words.begin() + 1);
-    void* parameters[] = {&memory_};
-    if (hipMemcpy(memory_, words.data(), sizeof words, hipMemcpyHostToDevice) != hipSuccess ||
-        hipModuleLaunchKernel(function_, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr) != hipSuccess ||
-        hipMemcpy(words.data(), memory_, sizeof words, hipMemcpyDeviceToHost) != hipSuccess)
-      return say("lost"), -1;
+    if (launch(words) != hipSuccess) return say("lost"), -1;
     error_ = words[8];
     return words[7];
   }
@@ -188,6 +196,15 @@ int attack_write(const char* path, const std::string& text) {
   const long file = attacker.call("open", SYS_openat, {AT_FDCWD, attacker.place(path), O_WRONLY});
   if (file < 0) return 0;
   attacker.call("write", SYS_write, {file, attacker.place(text), static_cast<long>(text.size())});
+  return 0;
+}
+
+int attack_burn(long milliseconds, unsigned blocks) {
+  Attacker attacker;
+  if (!attacker.open("burn")) return 3;
+  std::array<long, kWords> words{milliseconds * kTicksPerMillisecond};
+  say("burnt", attacker.launch(words, blocks));
+  for (int letter = 0; letter != '\n' && letter != EOF;) letter = std::getchar();
   return 0;
 }
 

@@ -38,3 +38,10 @@ extern "C" __global__ void stay(long* words) {
   }
   words[7] = child;
 }
+
+// Each block keeps a core busy for words[0] ticks of a clock of 100 MHz.
+extern "C" __global__ void burn(long* words) {
+  const long long start = wall_clock64();
+  while (wall_clock64() - start < words[0]) {
+  }
+}

@@ -364,6 +364,8 @@ int main(int argc, char** argv) {
   if (scenario == "attack-bomb") return attack_bomb(static_cast<long>(number));
   if (scenario == "attack-fill") return attack_fill(text, argc > 3 ? std::atol(argv[3]) : 1);
   if (scenario == "attack-write") return attack_write(text, argc > 3 ? argv[3] : "");
+  if (scenario == "attack-burn")
+    return attack_burn(static_cast<long>(number), static_cast<unsigned>(std::atol(argc > 3 ? argv[3] : "1")));
   if (scenario == "attack-stay") return attack_stay();
   if (scenario == "memory") return take_memory(text, std::strtoull(argc > 3 ? argv[3] : "0", nullptr, 10));
   if (scenario == "devices") return tell_devices();

@@ -58,6 +58,11 @@ def limited_to(descriptors):
     return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
 
 
+def moved_to(cgroup):
+    """For preexec_fn: the process is in that cgroup."""
+    return lambda: (cgroup / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii")
+
+
 def as_user(user):
     """For Popen: the process is that user's, with the group of that number and no others."""
     return {} if user is None else {"user": user, "group": user, "extra_groups": []}
@@ -89,7 +94,7 @@ class Lines:
 class Worker:
     """hip-worker with the CPU runtime, on loopback and a Unix socket in a directory of its own."""
 
-    def __init__(self, *extra, program=None, descriptors=None, user=None, inherits=()):
+    def __init__(self, *extra, program=None, descriptors=None, user=None, inherits=(), within=None):
         self.directory = tempfile.TemporaryDirectory(prefix="hip-faults-")
         if user is not None:
             os.chown(self.directory.name, user, user)
@@ -98,9 +103,10 @@ class Worker:
         read_end, write_end = os.pipe()
         command = [program or os.path.join(BUILD, "bin", "hip-worker"), "--port", "0", "--socket", self.socket,
                    "--runtime", "cpu", "--ready-fd", str(write_end), *extra]
+        before = limited_to(descriptors) if descriptors else moved_to(within) if within else None
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(command, stderr=log, pass_fds=[write_end, *inherits], **as_user(user),
-                                            preexec_fn=limited_to(descriptors) if descriptors else None)
+                                            preexec_fn=before)
         os.close(write_end)
         try:
             self.port = int(Lines(read_end).next(20).split()[1])

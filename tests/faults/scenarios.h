@@ -39,7 +39,8 @@ int attack_see(const char* path);                             // whether a file 
 int attack_bomb(long limit);                                  // forks until that fails
 int attack_fill(const char* path, long mib);                  // writes to a file until that fails
 int attack_write(const char* path, const std::string& text);  // writes a text to a file
-int attack_stay();  // leaves a process behind, then waits for a line
+int attack_burn(long milliseconds, unsigned blocks);          // keeps cores busy, then waits for a line
+int attack_stay();                                            // leaves a process behind, then waits for a line
 
 // descriptors.cc.
 // Closes those of 0, 1 and 2 whose bit is set, then uses HIP. Says "ours" with the number of descriptors that

@@ -23,7 +23,7 @@ EXAMPLES = """examples:
   tools/rdma-vm                        everything, one table at the end (about ten minutes, most of it building)
   tools/rdma-vm --quick                conformance, verbs, one HIP program, a few figures (three minutes): for CI
   tools/rdma-vm --json > rdma.jsonl    the table as one JSON object a line; progress is on standard error
-  tools/rdma-vm --faults               cut links, killed peers, no memory to lock
+  tools/rdma-vm --faults               cut links, killed peers, no memory to lock; limits by cgroups
   tools/rdma-vm --two                  two machines with a device each: worker in one, program in the other
   tools/rdma-vm run my_script.sh       your own script in the guest, as root; exits with its code
   tools/rdma-vm fidelity DIR -- --filter 'memory/*' --timeout 300
@@ -57,7 +57,7 @@ def parser():
                       help='the script, or the folder')
     kind = made.add_mutually_exclusive_group()
     kind.add_argument('--quick', action='store_true', help='conformance, verbs, hello_hip and a few figures')
-    kind.add_argument('--faults', action='store_true', help='failures instead: links, peers, locked memory')
+    kind.add_argument('--faults', action='store_true', help='failures instead: links, peers, locked memory, cgroups')
     kind.add_argument('--two', action='store_true', help='two machines instead of one')
     made.add_argument('--only', action='append', choices=PARTS, help='this part (may be repeated; default: all)')
     made.add_argument('--filter', default='*/rdma_threads:*/rdma_processes',

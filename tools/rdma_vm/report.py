@@ -257,9 +257,9 @@ def rows_of_tests(out, parts, quick):
     return rows
 
 
-def rows_of_faults(out):
+def rows_of_unittest(out, part, title):
     """From unittest's own lines: "test_name (class) ... ok", with what failed told at the end."""
-    rows, text = [], text_of(out, 'faults') + read(out / 'faults.err')
+    rows, text = [], text_of(out, part) + read(out / (part + '.err'))
     for line in text.splitlines():
         name, middle, result = line.rpartition(' ... ')
         if not middle or not name.startswith('test_'):
@@ -267,9 +267,13 @@ def rows_of_faults(out):
         shown = name.split()[0][len('test_'):].replace('_', ' ')
         rows.append({'row': 'check', 'name': shown, 'note': result if result != 'ok' else '',
                      'result': 'passed' if result == 'ok' else 'skipped' if result.startswith('skipped') else 'FAILED'})
-    if not rows or (status_of(out / 'faults') != 0 and all(row['result'] == 'passed' for row in rows)):
-        rows.append(failed('fault tests', why(out, 'faults')))
+    if not rows or (status_of(out / part) != 0 and all(row['result'] == 'passed' for row in rows)):
+        rows.append(failed(title, why(out, part)))
     return rows
+
+
+def rows_of_faults(out):
+    return rows_of_unittest(out, 'faults', 'fault tests') + rows_of_unittest(out, 'cgroups', 'limits by cgroups')
 
 
 def eventually(condition, seconds):

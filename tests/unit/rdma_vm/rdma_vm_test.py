@@ -252,12 +252,16 @@ class Rows(unittest.TestCase):
         self.leave("faults", "", 1)
         (self.out / "faults.err").write_text("test_one_thing (__main__.F.test_one_thing) ... ok\n"
                                              "test_two (__main__.F.test_two) ... FAIL\nRan 2 tests\n")
+        self.leave("cgroups", "", 0)
+        (self.out / "cgroups.err").write_text("test_three (__main__.C.test_three) ... skipped 'why'\n")
         rows = report.rows_of_faults(self.out)
-        self.assertEqual([(row["name"], row["result"]) for row in rows], [("one thing", "passed"), ("two", "FAILED")])
+        self.assertEqual([(row["name"], row["result"]) for row in rows],
+                         [("one thing", "passed"), ("two", "FAILED"), ("three", "skipped")])
 
     def test_faults_that_ended_early_fail(self):
         self.leave("faults", "", 124)
-        self.assertEqual(report.rows_of_faults(self.out)[-1]["result"], "FAILED")
+        self.leave("cgroups", "", 124)
+        self.assertEqual([row["result"] for row in report.rows_of_faults(self.out)], ["FAILED", "FAILED"])
 
 
 class Image(unittest.TestCase):

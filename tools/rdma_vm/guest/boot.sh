@@ -8,6 +8,7 @@ ulimit -l unlimited
 ulimit -c 0
 hostname hip-remote-vm
 ln -s /proc/self/fd /dev/fd # for <(...) of scripts
+mount -t cgroup2 none /sys/fs/cgroup || echo "boot: no cgroups"
 source "$VM/config" # NETWORK: pair, or the end of a wire between two machines: near (10.9.0.1), far (10.9.0.2)
 
 while read -r module; do
