@@ -248,6 +248,10 @@ class Walls(FaultTest):
         self.assertIn("walls around sessions: none (--no-sandbox)", self.worker("--no-sandbox").log())
 
     @needs_landlock
+    def test_compilers_have_walls_of_their_own(self):
+        self.assertRegex(self.worker().log(), r"walls around sessions: .*files, compilers, ")
+
+    @needs_landlock
     def test_a_worker_that_must_have_them(self):
         if LANDLOCK >= SIGNALS_SINCE:
             self.expect_served(self.worker("--require-sandbox"))
