@@ -33,6 +33,8 @@ PARKS = re.compile(r'__hipr_amdgcn_(s_barrier|wave_barrier|ds_bpermute|ds_permut
                    r'__hipr_wave_sync$|__ockl_(wgred|wfany|wfall|activelane|grid_sync|gws_barrier|multi_grid_sync)')
 
 
+# A function with any number of arguments cannot have "split-stack", which comes with its attributes.
+VARIADIC = re.compile(r'^(define .*\.\.\.\).*?) #\d+')
 ASSEMBLY_TEXT = re.compile(r'\bcall [^"]*\basm (?:sideeffect |alignstack |inteldialect |unwind )*"([^"]*)"')
 
 
@@ -343,6 +345,7 @@ def rewrite(text):
                 kernel, line = parse_kernel(line, groups)
                 kernels.append(kernel)
                 dropped.add(name)
+            line = VARIADIC.sub(r'\1', line)
             inside, body = name, []
         if line.startswith('declare '):
             declares.append(drop_address_spaces(line))

@@ -239,6 +239,12 @@ TEST_F(CpuKernel, WhatElseAProcessorRefusesIsAFailedLaunch) {
   EXPECT_EQ(5u, fault->thread[0]);
 }
 
+TEST_F(CpuKernel, FunctionsMayTakeAnyNumberOfArguments) {
+  int out[64] = {};
+  EXPECT_EQ(hipSuccess, run("takes_any_number", line(1, 64), &out[0]));
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(i, out[i]);
+}
+
 TEST_F(CpuKernel, FreeingWhatIsNoAllocationIsAFailureThatIsNamed) {
   int here = 0;
   std::optional<KernelFault> fault;

@@ -29,6 +29,18 @@ std::uint32_t nearest(float value) {
   return down % 2 == 0 ? down : down + 1;
 }
 
+TEST_F(Headers, AProgramsOwnHalfFunctionsAreTaken) {
+  float out[4 * 64] = {};
+  ASSERT_EQ(hipSuccess, run("own_half_functions", line(1, 64), &out[0]));
+  for (int lane = 0; lane < 64; ++lane) {
+    const float* const own = out + 4 * lane;
+    EXPECT_EQ(static_cast<float>(lane ^ 1), own[0]);
+    EXPECT_EQ(100.0f, own[1]);
+    EXPECT_EQ(7.0f, own[2]);
+    EXPECT_EQ(5.0f, own[3]);
+  }
+}
+
 TEST_F(Headers, AtomicsOfDoublesCountEveryThread) {
   double d[6] = {0, 0, 0, 0, 1000, 1000};
   ASSERT_EQ(hipSuccess, run("float_atomics", line(64, 128), &d[0]));

@@ -9,6 +9,21 @@ __host__ __device__ inline unsigned twice(unsigned value) { return 2 * value; }
 
 namespace cg = cooperative_groups;
 
+// Programs for older headers bring functions that newer ones have.
+static __device__ __half2 __shfl_xor(__half2 value, int mask, int width) {
+  return __floats2half2_rn(__shfl_xor(__low2float(value), mask, width), 100);
+}
+static __device__ __half __hmax(const __half, const __half) { return __float2half(7); }
+extern "C" __global__ void own_half_functions(float* out) {
+  const __half lane = __int2half_rn(static_cast<int>(threadIdx.x));
+  const __half2 pair = __shfl_xor(__half2half2(lane), 1, 64);
+  float* const own = out + 4 * threadIdx.x;
+  own[0] = __low2float(pair);
+  own[1] = __high2float(pair);
+  own[2] = __half2float(__hmax(lane, lane));
+  own[3] = __half2float(__hmin(__shfl(lane, 9), 5.0f));
+}
+
 // What newer headers make of unsafeAtomicAdd, -Min and -Max.
 extern "C" __global__ void float_atomics(double* d) {
   const double own = threadIdx.x;

@@ -178,6 +178,12 @@ extern "C" __global__ void frees_behind_a_barrier(int* memory, int which) {
   __syncthreads();
 }
 
+// Overloads that take anything are functions with any number of arguments.
+__device__ __noinline__ int first_of(int first, ...) { return first; }
+extern "C" __global__ void takes_any_number(int* out) {
+  out[threadIdx.x] = first_of(int(threadIdx.x), 1, 2.0, out);
+}
+
 extern "C" __global__ void divides(int* out, int by) { out[threadIdx.x] = int(threadIdx.x) / by; }
 
 // Every block reads what its neighbour wrote before all of them met.

@@ -19,6 +19,8 @@ DECLARED = re.compile(r'\b(__(?:ockl|ocml)_\w+)\s*\(([^;{}()]*)\)\s*;')
 # Newer headers and clang's own declare these (HIP 6).
 NEWER = ['__ocml_cvtrt%s_%s' % (mode, kinds) for mode in 'npz' for kinds in (
     'f16_f32', 'f32_f64', 'f32_s32', 'f32_s64', 'f32_u32', 'f32_u64', 'f64_s64', 'f64_u64')]
+# What newer clang's headers call by built-in functions (ir.py makes these names of them).
+NEWER += ['__hipr_amdgcn_%s_f32' % name for name in ('exp2', 'ldexp', 'log', 'rcp', 'rsq')]
 # As clang writes them for an AMD GPU, where the argument list decides.
 VECTORS = {'__ockl_%sdot%s' % (sign, count): 'declare hidden i32 @__ockl_%sdot%s(%s, %s, i32, i1 zeroext)' % (
     sign, count, kind, kind) for sign in 'su' for count, kind in (('2', '<2 x i16>'), ('4', '<4 x i8>'), ('8', 'i32'))}

@@ -199,6 +199,8 @@ API double __hipr_amdgcn_rcp_f64(double x) { return 1.0 / x; }
 API float __hipr_amdgcn_rsq_f32(float x) { return 1.0f / sqrtf(x); }
 API double __hipr_amdgcn_rsq_f64(double x) { return 1.0 / sqrt(x); }
 API float __hipr_amdgcn_sqrt_f32(float x) { return sqrtf(x); }
+API float __hipr_amdgcn_exp2_f32(float x) { return exp2f(x); }
+API float __hipr_amdgcn_log_f32(float x) { return log2f(x); }
 API float __hipr_amdgcn_sin_f32(float turns) { return static_cast<float>(sin(2 * kPi<double> * turns)); }
 API float __hipr_amdgcn_cos_f32(float turns) { return static_cast<float>(cos(2 * kPi<double> * turns)); }
 API float __hipr_amdgcn_fract_f32(float x) { return x - floorf(x); }

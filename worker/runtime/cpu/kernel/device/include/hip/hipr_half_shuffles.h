@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shuffles of __half and __half2, which newer HIP has beside those of numbers. As there: width is a power of two up to
-// the wave's.
+// the wave's. Templates, so that a program's own functions of these names have no rivals.
 #pragma once
 
+#include <type_traits>
+
 namespace hipr {
+template <typename Value>
+using only_half =
+    typename std::enable_if<std::is_same<Value, __half>::value || std::is_same<Value, __half2>::value, Value>::type;
+
 // Shuffles the bits of a value of at most four bytes by `shuffle(bits)`.
 template <typename Value, typename Shuffle>
 __device__ inline Value shuffled(Value value, Shuffle shuffle) {
@@ -16,16 +22,13 @@ __device__ inline Value shuffled(Value value, Shuffle shuffle) {
 }
 }  // namespace hipr
 
-#define HIPR_SHUFFLE(type, name, kind)                                                    \
-  __device__ inline type name(type value, kind other, int width = warpSize) {             \
-    return hipr::shuffled(value, [=](unsigned bits) { return name(bits, other, width); }); \
+#define HIPR_SHUFFLE(name, kind)                                                                    \
+  template <typename Value>                                                                         \
+  __device__ inline hipr::only_half<Value> name(Value value, kind other, int width = warpSize) {    \
+    return hipr::shuffled(value, [=](unsigned bits) { return name(bits, other, width); });          \
   }
-#define HIPR_SHUFFLES(type)                  \
-  HIPR_SHUFFLE(type, __shfl, int)            \
-  HIPR_SHUFFLE(type, __shfl_up, unsigned)    \
-  HIPR_SHUFFLE(type, __shfl_down, unsigned)  \
-  HIPR_SHUFFLE(type, __shfl_xor, int)
-HIPR_SHUFFLES(__half)
-HIPR_SHUFFLES(__half2)
-#undef HIPR_SHUFFLES
+HIPR_SHUFFLE(__shfl, int)
+HIPR_SHUFFLE(__shfl_up, unsigned)
+HIPR_SHUFFLE(__shfl_down, unsigned)
+HIPR_SHUFFLE(__shfl_xor, int)
 #undef HIPR_SHUFFLE
