@@ -69,7 +69,7 @@ MAY_INCLUDE = {
     "worker/copy": WORKER | {"worker/base", "worker/memory", "hipcore/array", "hipcore/graph"},
     "worker/sandbox": WORKER | {"worker/base", "hipcore/mirror"},
     "worker/session": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/sandbox", "hipcore/array",
-                                "hipcore/graph", "hipcore/codeobject", "hipcore/errors",
+                                "hipcore/graph", "hipcore/codeobject", "hipcore/errors", "hipcore/launch",
                                 "transport/factory"},
     "worker/handlers": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session", "worker/gen",
                                  "hipcore/array", "hipcore/mirror"},

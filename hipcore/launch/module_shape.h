@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of launches of a module's function: what AMD's runtime calls an invalid value there. Launches by
-// host stub have other limits and another code.
+// What AMD's runtime says of shapes before it looks at the device, by the form of the launch and the major
+// (hip_module.cpp and hip_platform.cpp of its releases 5.6, 6.3 and 7). `major`: of the library that the
+// program is linked with.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -9,11 +10,13 @@
 
 namespace tf::hipdata {
 
-inline constexpr std::uint64_t kModuleThreadsMax = 1024;  // of a block
-// Along the first axis. Of the others AMD's runtime takes 65536, ours what the 32 bits of a launch hold: a
-// worker launches the kernels of host stubs this way, too, and they may have more.
-inline constexpr std::uint32_t kModuleBlocksMax = INT32_MAX;
+inline constexpr std::uint64_t kModuleThreadsMax = 1024;      // of a block
+inline constexpr std::uint32_t kModuleBlocksMax = INT32_MAX;  // along the first axis
+// Along the others, for hipModuleLaunchKernel of HIP 6. What launches by host stub may have is what the 32
+// bits of a launch hold: more than maxGridSize says.
+inline constexpr std::uint32_t kModuleRowsMax = 65536;
 
+// Launches of a module's function.
 inline hipError_t check_module_shape(const std::uint32_t (&blocks)[3], const std::uint32_t (&threads)[3]) {
   std::uint64_t all = 1;
   for (int axis = 0; axis < 3; ++axis) {
@@ -22,6 +25,25 @@ inline hipError_t check_module_shape(const std::uint32_t (&blocks)[3], const std
     all *= threads[axis];
   }
   return all > kModuleThreadsMax ? hipErrorInvalidValue : hipSuccess;
+}
+
+// hipModuleLaunchKernel alone, which counts blocks.
+inline hipError_t check_module_blocks(unsigned major, const std::uint32_t (&blocks)[3],
+                                      const std::uint32_t (&threads)[3]) {
+  for (int axis = 0; axis < 3; ++axis) {
+    if (major == 6 && axis > 0 && blocks[axis] > kModuleRowsMax) return hipErrorInvalidValue;
+    if (major >= 7 && std::uint64_t{blocks[axis]} * threads[axis] > UINT32_MAX) return hipErrorInvalidValue;
+  }
+  return hipSuccess;
+}
+
+// Launches by host stub, but for cooperative ones, of nothing: an invalid value up to HIP 6, an invalid
+// configuration in HIP 7.
+inline hipError_t check_stub_shape(unsigned major, const std::uint32_t (&blocks)[3],
+                                   const std::uint32_t (&threads)[3]) {
+  const bool empty = blocks[0] == 0 || blocks[1] == 0 || blocks[2] == 0 || threads[0] == 0 ||
+                     threads[1] == 0 || threads[2] == 0;
+  return empty && major < 7 ? hipErrorInvalidValue : hipSuccess;  // the device's limits refuse it in HIP 7
 }
 
 }  // namespace tf::hipdata

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "hipcore/abi/rules.h"
 #include "hipcore/launch/module_shape.h"
 #include "hipcore/wire/launch_flags.h"
 #include "proxy/exported/support.h"
@@ -93,6 +94,14 @@ hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
 hipError_t launch_host_function(ApiCall& call, const void* host_function, Launch& what) {
   if (host_function == nullptr) return call.finish(hipErrorInvalidDeviceFunction);
   if (!call.connected()) return call.finish();
+  if (!what.cooperative) {
+    const hipError_t refused =
+        hipdata::check_stub_shape(abi::kRules.major, what.shape.grid, what.shape.block);
+    std::uint64_t function = 0;
+    if (refused != hipSuccess &&
+        call.client().modules().registered_function(call.device(), host_function, function) == hipSuccess)
+      return call.finish(refused);
+  }
   return launch_on(call, call.device(), host_function, what);
 }
 
@@ -107,8 +116,10 @@ bool blocks_of(const std::uint32_t (&global)[3], LaunchShape& shape) {
 }
 
 // A function that does not exist is refused first.
-hipError_t launch_of_module(ApiCall& call, hipFunction_t function, Launch& what) {
-  const hipError_t error = hipdata::check_module_shape(what.shape.grid, what.shape.block);
+hipError_t launch_of_module(ApiCall& call, hipFunction_t function, Launch& what, bool counts_blocks = false) {
+  hipError_t error = hipdata::check_module_shape(what.shape.grid, what.shape.block);
+  if (error == hipSuccess && counts_blocks)
+    error = hipdata::check_module_blocks(abi::kRules.major, what.shape.grid, what.shape.block);
   if (error != hipSuccess && call.client().modules().borrow_facts(to_raw(function)) != nullptr)
     return call.finish(error);
   return launch_function(call, function, what);
@@ -174,7 +185,7 @@ hipError_t hipModuleLaunchKernel(ApiCall& call, hipFunction_t function, unsigned
   what.stream = stream;
   what.arguments = arguments;
   what.extra = extra;
-  return launch_of_module(call, function, what);
+  return launch_of_module(call, function, what, true);
 }
 
 hipError_t hipModuleLaunchCooperativeKernel(ApiCall& call, hipFunction_t function, unsigned int grid_x,

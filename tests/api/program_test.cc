@@ -45,8 +45,7 @@ TEST(Program, LaunchByStub) {
   EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 4));
   EXPECT_EQ(hipLaunchKernel(nullptr, dim3(1), dim3(1), arguments, 0, nullptr), hipErrorInvalidDeviceFunction);
   EXPECT_EQ(hipLaunchKernel(&value, dim3(1), dim3(1), arguments, 0, nullptr), hipErrorInvalidDeviceFunction);
-  EXPECT_EQ(hipLaunchKernel(fill_kernel(), dim3(0), dim3(1), arguments, 0, nullptr),
-            hipErrorInvalidConfiguration);
+  EXPECT_EQ(hipLaunchKernel(fill_kernel(), dim3(0), dim3(1), arguments, 0, nullptr), hipErrorInvalidValue);
   EXPECT_EQ(hipLaunchKernel(bounded_kernel(), dim3(1), dim3(65), arguments, 0, nullptr),
             hipErrorLaunchFailure);
   HIP_OK(hipDeviceSynchronize());

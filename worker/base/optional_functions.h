@@ -4,6 +4,9 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <cstddef>
+#include <cstdint>
+
 #include "worker/base/rtc_functions.h"
 #include "worker/runtime/common/extensions.h"
 
@@ -30,9 +33,17 @@ struct SurfaceFunctions {
   decltype(&::hipDestroySurfaceObject) destroy = nullptr;
 };
 
+// hipExtModuleLaunchKernel, which counts threads: with other limits than hipModuleLaunchKernel.
+using LaunchByThreads = hipError_t(hipFunction_t function, std::uint32_t global_x, std::uint32_t global_y,
+                                   std::uint32_t global_z, std::uint32_t local_x, std::uint32_t local_y,
+                                   std::uint32_t local_z, std::size_t shared_bytes, hipStream_t stream,
+                                   void** arguments, void** extra, hipEvent_t start, hipEvent_t stop,
+                                   std::uint32_t flags);
+
 struct OptionalFunctions {
   VmmFunctions vmm;
   SurfaceFunctions surfaces;
+  LaunchByThreads* launch_by_threads = nullptr;
   RtcFunctions rtc;
   // From later versions of HIP than our headers, or extensions of it (worker/runtime/common/extensions.h).
   decltype(&::hipMemGetHandleForAddressRange) range_handle = nullptr;

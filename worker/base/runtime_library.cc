@@ -83,6 +83,9 @@ OptionalFunctions find_optional(void* library) {
   find(library, "hipMemSetAccess", vmm.set_access);
   find(library, "hipMemGetAllocationGranularity", vmm.granularity);
   find(library, "hipMemGetHandleForAddressRange", optional.range_handle);
+  find(library,
+       "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j",
+       optional.launch_by_threads);
   find(library, "hipModuleGetFunctionCount", optional.function_count);
   find(library, "hipRemoteFlushWrites", optional.flush_writes);
   find(library, "hipRemoteBindManaged", optional.bind_managed);

@@ -17,11 +17,25 @@
 #include "hipcore/codeobject/fat_binary.h"
 #include "hipcore/codeobject/managed.h"
 #include "hipcore/codeobject/nvidia.h"
+#include "hipcore/launch/module_shape.h"
 #include "worker/session/launch_shape.h"
 
 namespace tf::worker {
 
 using protocol::HandleKind;
+
+namespace {
+
+// Kernels that the program launches by host stub may have more rows than HIP 6 takes of a module's function.
+// What 32 bits do not count, no form takes.
+bool needs_launch_by_threads(const protocol::LaunchRequest& request) {
+  if (std::max(request.grid[1], request.grid[2]) <= hipdata::kModuleRowsMax) return false;
+  for (int axis = 0; axis < 3; ++axis)
+    if (std::uint64_t{request.grid[axis]} * request.block[axis] > UINT32_MAX) return false;
+  return true;
+}
+
+}  // namespace
 
 // Whoever can make two images with one hash fools only itself: each session has code objects of its own. A
 // cache that sessions share would need a cryptographic hash.
@@ -144,6 +158,10 @@ hipError_t Modules::launch(const protocol::LaunchRequest& request, hipFunction_t
     return optional_.launch_cooperative(function, dim3(grid[0], grid[1], grid[2]),
                                         dim3(block[0], block[1], block[2]), request.shared_bytes, stream,
                                         extra.get());
+  if (needs_launch_by_threads(request) && optional_.launch_by_threads != nullptr) [[unlikely]]
+    return optional_.launch_by_threads(function, grid[0] * block[0], grid[1] * block[1], grid[2] * block[2],
+                                       block[0], block[1], block[2], request.shared_bytes, stream, nullptr,
+                                       extra.get(), nullptr, nullptr, 0);
   return hip_.hipModuleLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
                                     request.shared_bytes, stream, nullptr, extra.get());
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "hipcore/abi/rules.h"
 #include "hipcore/launch/module_shape.h"
 #include "worker/runtime/common/api.h"
 #include "worker/runtime/common/events.h"
@@ -35,11 +36,21 @@ hipError_t launch_found(const Backend::Kernel& kernel, const LaunchRequest& requ
   return record_around(request.stop, stream);
 }
 
+struct Axes {
+  explicit Axes(const LaunchRequest& request)
+      : blocks{request.blocks.x, request.blocks.y, request.blocks.z},
+        threads{request.threads.x, request.threads.y, request.threads.z} {}
+
+  const std::uint32_t blocks[3];
+  const std::uint32_t threads[3];
+};
+
 // A function that does not exist is refused first.
-hipError_t launch_of_module(hipFunction_t function, LaunchRequest& request) {
-  const hipError_t status =
-      hipdata::check_module_shape({request.blocks.x, request.blocks.y, request.blocks.z},
-                                  {request.threads.x, request.threads.y, request.threads.z});
+hipError_t launch_of_module(hipFunction_t function, LaunchRequest& request, bool counts_blocks = false) {
+  const Axes axes(request);
+  hipError_t status = hipdata::check_module_shape(axes.blocks, axes.threads);
+  if (status == hipSuccess && counts_blocks)
+    status = hipdata::check_module_blocks(abi::kRules.major, axes.blocks, axes.threads);
   if (status != hipSuccess && Backend::find_function(function)) return status;
   return launch(function, request);
 }
@@ -67,7 +78,11 @@ hipError_t launch_host(const void* host, LaunchRequest& request) {
   Backend::Kernel kernel{};
   if (const hipError_t status = Backend::host_kernel(host, request.stream, kernel)) return status;
   request.named = host;
-  return launch_found(kernel, request);
+  const Axes axes(request);
+  const hipError_t status = request.cooperative
+                                ? hipSuccess
+                                : hipdata::check_stub_shape(abi::kRules.major, axes.blocks, axes.threads);
+  return status != hipSuccess ? status : launch_found(kernel, request);
 }
 
 }  // namespace tf::runtime
@@ -84,7 +99,7 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsign
     request.arguments = arguments;
     request.extra = extra;
     request.stream = stream;
-    return launch_of_module(function, request);
+    return launch_of_module(function, request, true);
   });
 }
 
