@@ -83,6 +83,20 @@ TEST_F(Waves, CoalescedGroupsHoldTheLanesThatAreThere) {
     EXPECT_EQ(t % 3 != 0 ? 0 : 10000 * kSize + 100 * (t / 3) + 3 * (kSize - 1 - t / 3), out[t]) << t;
 }
 
+// The compiler would like to make one call of two that are the same on both paths.
+TEST_F(Waves, PathsThatDoTheSameDoItApart) {
+  constexpr unsigned kThreads = 64;
+  std::vector<unsigned> in(kThreads), sizes(kThreads);
+  std::vector<unsigned long long> found(kThreads);
+  for (unsigned t = 0; t < kThreads; ++t) in[t] = t % 4 < 2 ? 10 : 20;
+  const unsigned* const from = in.data();
+  ASSERT_EQ(hipSuccess, run("coalesced_on_both_paths", line(1, kThreads), from, sizes.data(), found.data()));
+  for (unsigned t = 0; t < kThreads; ++t) {
+    EXPECT_EQ(kThreads / 2, sizes[t]) << t;
+    EXPECT_EQ(t % 2 == 0 ? 0x1111111111111111u : 0x2222222222222222u, found[t]) << t;
+  }
+}
+
 TEST_F(Waves, WithoutSharedMemoryKernelsStayLoops) {
   const Kernel* kernel = code_->find("fenced_global");
   ASSERT_NE(nullptr, kernel);

@@ -127,3 +127,17 @@ extern "C" __global__ void fenced_global(volatile unsigned* out) {
   __threadfence();
   out[threadIdx.x] = out[threadIdx.x] + 1;
 }
+
+// Both paths do the same, in groups of their own: the size, and which of the group's lanes has the first value.
+extern "C" __global__ void coalesced_on_both_paths(const unsigned* in, unsigned* sizes, unsigned long long* found) {
+  const unsigned value = in[threadIdx.x];
+  if (threadIdx.x % 2 == 0) {
+    const cg::coalesced_group group = cg::coalesced_threads();
+    sizes[threadIdx.x] = group.size();
+    found[threadIdx.x] = __ballot(value == 10);
+  } else {
+    const cg::coalesced_group group = cg::coalesced_threads();
+    sizes[threadIdx.x] = group.size();
+    found[threadIdx.x] = __ballot(value == 10);
+  }
+}

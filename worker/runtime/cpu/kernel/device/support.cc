@@ -10,9 +10,9 @@
 #define API extern "C" __attribute__((visibility("hidden")))
 // Inlined, so that a return address distinguishes places in a kernel.
 #define WAVE_API extern "C" __attribute__((visibility("hidden"), always_inline))
-// A call that all lanes make together must stay a single one: not duplicated where paths diverge, and not
-// moved.
-#define TOGETHER __attribute__((noinline, convergent))
+// A call that all lanes make together must stay a single one: not duplicated where paths diverge, not moved,
+// and not made one with that of the other path.
+#define TOGETHER __attribute__((noinline, convergent, nomerge))
 
 namespace {
 thread_local HiprContext* context;
