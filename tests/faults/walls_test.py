@@ -21,7 +21,7 @@ IS_ROOT = os.geteuid() == 0
 FIRST_USER = 61000
 LANDLOCK_CREATE_RULESET = 444
 SIGNALS_SINCE = 6  # of Landlock's versions
-REFUSED = (errno.EPERM, errno.EACCES, errno.ENOENT)
+REFUSED = (errno.EPERM, errno.EACCES, errno.ENOENT, errno.EROFS)
 USERS = ("--session-uids", f"{FIRST_USER}-{FIRST_USER + 15}", "--sessions-max", "8")
 
 
@@ -180,11 +180,12 @@ class Walls(FaultTest):
             worker = self.worker(*extra)
             with worker.client("tcp", "hold", 4096) as client:
                 client.expect("holding")
-                for path in (f"/proc/{worker.pid}", f"/proc/{os.getpid()}", "/var/lib"):
+                for path in (f"/proc/{worker.pid}", f"/proc/{os.getpid()}", "/var/lib", "/etc/passwd"):
                     self.assertEqual(self.attack(worker, "attack-see", path)["see"], (-1, errno.ENOENT), path)
-                self.expect_done(self.attack(worker, "attack-see", "/proc/self"), "see")
+                for path in ("/proc/self", "/etc/ld.so.cache"):
+                    self.expect_done(self.attack(worker, "attack-see", path), "see")
         worker = self.worker("--no-sandbox")
-        for path in (f"/proc/{worker.pid}", "/var/lib"):
+        for path in (f"/proc/{worker.pid}", "/var/lib", "/etc/passwd"):
             self.expect_done(self.attack(worker, "attack-see", path), "see")
 
     def test_descriptors_of_whoever_started_the_worker(self):

@@ -6,12 +6,14 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "transport/net/fd.h"
 
@@ -57,6 +59,33 @@ void hide(const fs::path& folder) {
                             "size=4k,mode=755"));
 }
 
+struct Kept {
+  std::string path;
+  net::OwnedFd file;
+  bool is_folder = false;
+};
+
+// Open, since they are then covered.
+std::vector<Kept> open_all(const std::vector<std::string>& paths) {
+  std::vector<Kept> all;
+  for (const std::string& path : paths) {
+    net::OwnedFd file(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    struct stat status = {};
+    if (!file || ::fstat(file.get(), &status) != 0) continue;
+    all.push_back({path, std::move(file), S_ISDIR(status.st_mode)});
+  }
+  return all;
+}
+
+// In an empty folder, at its path again.
+bool put_back(const Kept& one) {
+  std::error_code error;
+  fs::create_directories(one.is_folder ? fs::path(one.path) : fs::path(one.path).parent_path(), error);
+  if (!one.is_folder) net::OwnedFd(::open(one.path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0444)).reset();
+  const std::string from = fmt::format("/proc/self/fd/{}", one.file.get());
+  return ::mount(from.c_str(), one.path.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0;
+}
+
 }  // namespace
 
 std::string untried_device(const std::vector<std::string>& devices) {
@@ -88,6 +117,18 @@ Status separate_mounts() {
 void hide_folders(const std::vector<std::string>& needed) {
   for (const char* const path : kNotForSessions)
     if (!needs(needed, path)) hide(path);
+}
+
+void keep_only(const std::string& folder, const std::vector<std::string>& kept,
+               const std::vector<std::string>& needed) {
+  constexpr unsigned long kHow = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  if (needs(needed, folder)) return;
+  const std::vector<Kept> all = open_all(kept);
+  if (::mount("none", folder.c_str(), "tmpfs", kHow, "size=64k,mode=755") != 0) return;
+  if (std::ranges::all_of(all, put_back))
+    static_cast<void>(::mount(nullptr, folder.c_str(), nullptr, MS_REMOUNT | MS_RDONLY | kHow, nullptr));
+  else
+    ::umount2(folder.c_str(), MNT_DETACH);
 }
 
 Status limit_folder(const std::string& folder, std::size_t mib, uid_t user, gid_t group) {

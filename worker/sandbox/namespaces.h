@@ -34,6 +34,10 @@ Status separate_mounts();
 // The rest is for a process that has those. Folders of people and of other programs are empty, unless one of
 // `needed` (files and folders) lies below them.
 void hide_folders(const std::vector<std::string>& needed);
+// Of the folder only what is `kept` (files and folders below it) is there; all stays if that cannot be had,
+// or if one of `needed` lies below it.
+void keep_only(const std::string& folder, const std::vector<std::string>& kept,
+               const std::vector<std::string>& needed);
 // The folder is a file system of its own of that size, in memory (tmpfs(5)), and `user`'s.
 Status limit_folder(const std::string& folder, std::size_t mib, uid_t user, gid_t group);
 // /proc without processes that this one may not trace.

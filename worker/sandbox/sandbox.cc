@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
 #include <system_error>
 #include <vector>
@@ -32,25 +33,12 @@ namespace fs = std::filesystem;
 using Access = Landlock::Access;
 
 // What programs, the loader and libraries read. Of /etc nothing that says who may do what.
-constexpr const char* kSystem[] = {"/usr",
-                                   "/lib",
-                                   "/lib32",
-                                   "/lib64",
-                                   "/libx32",
-                                   "/bin",
-                                   "/sbin",
-                                   "/opt",
-                                   "/nix/store",
-                                   "/gnu/store",
-                                   "/etc/ld.so.cache",
-                                   "/etc/ld.so.conf",
-                                   "/etc/ld.so.conf.d",
-                                   "/etc/ld.so.preload",
-                                   "/etc/localtime",
-                                   "/etc/ssl/openssl.cnf",
-                                   "/etc/nvidia",
-                                   "/etc/OpenCL",
-                                   "/etc/libibverbs.d"};
+constexpr const char* kSystem[] = {"/usr", "/lib",  "/lib32", "/lib64",     "/libx32",
+                                   "/bin", "/sbin", "/opt",   "/nix/store", "/gnu/store"};
+constexpr const char* kSettings[] = {"/etc/ld.so.cache",   "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+                                     "/etc/ld.so.preload", "/etc/localtime",  "/etc/ssl/openssl.cnf",
+                                     "/etc/nvidia",        "/etc/OpenCL",     "/etc/libibverbs.d",
+                                     "/etc/alternatives"};
 // About processors, memory and devices; of other processes nothing.
 constexpr const char* kKernel[] = {"/sys/bus",       "/sys/class",     "/sys/dev",          "/sys/devices",
                                    "/sys/fs/cgroup", "/sys/kernel/mm", "/sys/module",       "/proc/cpuinfo",
@@ -79,6 +67,7 @@ Status Sandbox::close_files(const std::string& runtime) {
   Result<Landlock> rules = Landlock::make();
   if (!rules) return rules.status();
   for (const char* const path : kSystem) rules->open(path, Access::kRead);
+  for (const char* const path : kSettings) rules->open(path, Access::kRead);
   for (const char* const path : kKernel) rules->open(path, Access::kRead);
   open_own_files(*rules, options_, runtime);
   open_devices(*rules);
@@ -138,6 +127,7 @@ void Sandbox::separate(const std::string& runtime) {
   part("ipc", separate_ipc());
   part("network", separate_network());
   hide_folders(needed(runtime));
+  keep_only("/etc", {std::begin(kSettings), std::end(kSettings)}, needed(runtime));
   part("mounts", mounts);
   part("processes", hide_processes());
 }

@@ -62,19 +62,26 @@ class CompileWorld : public CompileWalls {
   std::string skip_;
 };
 
+// As a compiler says that it may not open a file, or that there is none (where a session has mounts of its
+// own).
+bool says_no(const std::string& log, const std::string& file) {
+  return log.find("cannot open file '" + file) != std::string::npos ||
+         log.find("'" + file + "' file not found") != std::string::npos;
+}
+
 TEST_F(CompileWorld, ASourceReadsNothingOfTheWorkers) {
   const WorkerProcess worker({}, TF_CPU_RUNTIME);
   for (const std::string file : {"/etc/passwd", "/etc/ld.so.conf", "/proc/self/environ", "/proc/cpuinfo"}) {
     if (!fs::exists(file)) continue;
     const protocol::RtcResult result = compile(worker, program_of("#include \"" + file + "\"\n" + kKernel));
-    EXPECT_NE(result.log.find("cannot open file '" + file), std::string::npos) << file << result.log;
+    EXPECT_TRUE(says_no(result.log, file)) << file << result.log;
   }
 }
 
 TEST_F(CompileWorld, AnOptionReadsNothingOfTheWorkers) {
   const WorkerProcess worker({}, TF_CPU_RUNTIME);
   const protocol::RtcResult before = compile(worker, program_of(kKernel, {"-include", "/etc/passwd"}));
-  EXPECT_NE(before.log.find("cannot open file"), std::string::npos) << before.log;
+  EXPECT_TRUE(says_no(before.log, "/etc/passwd")) << before.log;
   const protocol::RtcResult below =
       compile(worker, program_of(std::string("#include <ld.so.conf>\n") + kKernel, {"-I/etc"}));
   EXPECT_NE(below.result, 0);
