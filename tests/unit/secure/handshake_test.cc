@@ -191,6 +191,34 @@ TEST_F(HandshakeTest, EveryFlippedByteIsNoticed) {
     EXPECT_TRUE(place == "client 2" || place == "worker 2") << place << " was flipped, and nobody noticed";
 }
 
+TEST_F(HandshakeTest, NoDroppedOrRepeatedByteIsPassedOver) {
+  Pair clean = pair();
+  run(clean);
+  ASSERT_TRUE(clean.both_done());
+  for (const Side sender : {Side::kClient, Side::kWorker}) {
+    const std::size_t bytes = (sender == Side::kClient ? clean.from_client : clean.from_worker).size();
+    for (std::size_t at = 0; at < bytes; ++at) {
+      for (const bool repeat : {false, true}) {
+        Pair both = pair();
+        std::size_t passed = 0;
+        run(both, [&](Side from, Bytes& part) {
+          if (from != sender) return;
+          const std::size_t here = at - passed;
+          passed += part.size();
+          if (here >= part.size()) return;  // also if it was in an earlier part
+          const auto place = part.begin() + static_cast<std::ptrdiff_t>(here);
+          if (repeat)
+            part.insert(place, *place);
+          else
+            part.erase(place);
+        });
+        EXPECT_FALSE(both.both_done())
+            << (sender == Side::kClient ? "client " : "worker ") << at << (repeat ? " repeated" : " dropped");
+      }
+    }
+  }
+}
+
 TEST_F(HandshakeTest, DroppedAndRepeatedPartsComeToNothing) {
   for (int victim = 0; victim < 3; ++victim) {
     for (const bool repeat : {false, true}) {
