@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -106,6 +107,28 @@ int hold(std::size_t bytes) {
     if (after != hipSuccess || synchronized != hipSuccess)
       return report_loss(after != hipSuccess ? after : synchronized);
     say("alive");
+  }
+}
+
+// Writes numbers of its own into device memory whenever the driver sends a line, and reads them back when it
+// sends the next one: what other sessions did in between must not show.
+int own(std::uint32_t mark) {
+  std::vector<std::uint32_t> sent(1 << 18);
+  std::vector<std::uint32_t> back(sent.size());
+  const std::size_t bytes = sent.size() * sizeof sent[0];
+  void* memory = nullptr;
+  if (hipMalloc(&memory, bytes) != hipSuccess) return 3;
+  for (std::uint32_t round = 0;; ++round) {
+    std::iota(sent.begin(), sent.end(), mark * 1000003u + round);
+    if (const hipError_t error = hipMemcpy(memory, sent.data(), bytes, hipMemcpyHostToDevice);
+        error != hipSuccess)
+      return report_loss(error);
+    say("own", round);
+    if (std::getchar() == EOF) return 0;
+    if (const hipError_t error = hipMemcpy(back.data(), memory, bytes, hipMemcpyDeviceToHost);
+        error != hipSuccess)
+      return report_loss(error);
+    if (back != sent) return 5;
   }
 }
 
@@ -342,6 +365,7 @@ int main(int argc, char** argv) {
   const std::size_t number = std::strtoull(text, nullptr, 10);
   if (scenario == "hello") return hello();
   if (scenario == "hold") return hold(number);
+  if (scenario == "own") return own(static_cast<std::uint32_t>(number));
   if (scenario == "copy-in") return copy(number, hipMemcpyHostToDevice);
   if (scenario == "copy-out") return copy(number, hipMemcpyDeviceToHost);
   if (scenario == "rounds") return rounds(number);

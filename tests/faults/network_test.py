@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two machines, as two network namespaces with a wire between them: a new user's way from keygen to a running program,
-by commands alone."""
+"""Two machines in networks of their own with a router between them, as three network namespaces: a new user's way from
+keygen to a running program, by commands alone."""
 import os
 import signal
 import subprocess
@@ -10,7 +10,8 @@ import unittest
 from harness import BUILD, CLIENT, SLOWER, FaultTest, Worker, eventually, main
 from keys import HIP_REMOTE, Keys
 
-GPUHOST, LAPTOP = "10.213.77.1", "10.213.77.2"
+GPUHOST, LAPTOP = "10.213.77.2", "10.213.78.2"
+GATEWAYS = {GPUHOST: "10.213.77.1", LAPTOP: "10.213.78.1"}  # the router, as each of them sees it
 
 
 def command(*words, check=True):
@@ -18,24 +19,36 @@ def command(*words, check=True):
 
 
 class Wire:
-    """Two namespaces and a veth pair; raises OSError where they cannot be had."""
+    """The namespaces `near` (the GPU host), `far` (the laptop) and the router, and two veth pairs; raises OSError where
+    they cannot be had. The router takes one hop off each packet's time to live, so what comes through did pass it."""
 
     def __init__(self):
-        self.near, self.far = (f"hip{side}{os.getpid()}" for side in "ab")
+        self.near, self.router, self.far = (f"hip{side}{os.getpid()}" for side in "arb")
         self.made = []
         try:
-            for name in (self.near, self.far):
+            for name in (self.near, self.router, self.far):
                 command("ip", "netns", "add", name)
                 self.made.append(name)
                 command("ip", "-n", name, "link", "set", "lo", "up")
-            command("ip", "-n", self.near, "link", "add", "wire", "type", "veth", "peer", "name", "wire", "netns",
-                    self.far)
-            for name, address in ((self.near, GPUHOST), (self.far, LAPTOP)):
-                command("ip", "-n", name, "address", "add", f"{address}/24", "dev", "wire")
-                command("ip", "-n", name, "link", "set", "wire", "up")
+            self.connect(self.near, GPUHOST)
+            self.connect(self.far, LAPTOP)
+            command("ip", "netns", "exec", self.router, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
         except (OSError, subprocess.CalledProcessError) as error:
             self.close()
             raise OSError(getattr(error, "stderr", None) or str(error)) from error
+
+    def connect(self, name, address):
+        command("ip", "-n", name, "link", "add", "wire", "type", "veth", "peer", "name", name, "netns", self.router)
+        for where, link, end in ((name, "wire", address), (self.router, name, GATEWAYS[address])):
+            command("ip", "-n", where, "address", "add", f"{end}/24", "dev", link)
+            command("ip", "-n", where, "link", "set", link, "up")
+        command("ip", "-n", name, "route", "add", "default", "via", GATEWAYS[address])
+
+    def forwarded(self):
+        """Packets that the router has sent on."""
+        lines = command("ip", "netns", "exec", self.router, "cat", "/proc/net/snmp").stdout.splitlines()
+        names, numbers = (line.split() for line in lines if line.startswith("Ip:"))
+        return int(numbers[names.index("ForwDatagrams")])
 
     def close(self):
         for name in self.made:
@@ -94,11 +107,13 @@ class TwoMachines(FaultTest):
         self.keys.authorize(made.stdout.strip())
         os.kill(worker.pid, signal.SIGHUP)
         self.assertTrue(eventually(lambda: "1 keys may come in" in worker.log().split("read again")[-1], 10))
+        before = self.wire.forwarded()
         for attempt in range(2):
             ran = self.run_program(worker)
             self.assertEqual(ran.returncode, 0, ran.stderr)
             self.assertIn("hello 42", ran.stdout)
             self.assertEqual("met the worker" in ran.stderr, attempt == 0 and "met the worker" not in refused.stderr)
+        self.assertGreater(self.wire.forwarded(), before + 20)
         self.assertIn(f"from {LAPTOP}:", worker.log())
         self.assertIn("over tcp", worker.log())
         self.assertIn("level encrypt", worker.log())
