@@ -5,7 +5,8 @@
 // has passed; the bulk lane's end when all messages that came are delivered and the message lane has ended
 // too, or kBulkLossGrace has passed. Transfers end with the endpoint.
 //
-// A host that vanishes ends no lane that has something to send: transport/net/liveness.h.
+// A host that vanishes ends no lane that has something to send (transport/net/liveness.h): what does not
+// arrive is found by who compares both sides' counts (transport/lane_watch.h).
 #include "tcp/endpoint.h"
 
 #include <linux/sockios.h>
@@ -24,6 +25,7 @@
 #include "tcp/sealed_io.h"
 #include "transport/base/mutex.h"
 #include "transport/base/spin.h"
+#include "transport/net/lane_traffic.h"
 #include "transport/net/liveness.h"
 #include "transport/net/waker.h"
 
@@ -52,8 +54,10 @@ Result<LaneIo> make_io(int socket, Lane lane, Options options, const Protection&
 
 class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
  public:
-  TcpEndpoint(net::OwnedFd message_socket, net::OwnedFd bulk_socket)
-      : message_socket_(std::move(message_socket)), bulk_socket_(std::move(bulk_socket)) {}
+  TcpEndpoint(net::OwnedFd message_socket, net::OwnedFd bulk_socket, std::chrono::milliseconds patience)
+      : message_socket_(std::move(message_socket)),
+        bulk_socket_(std::move(bulk_socket)),
+        patience_(patience) {}
 
   Status open(const Options& options, const Protection& protection) {
     TF_RETURN_IF_ERROR(waker_.open());
@@ -127,6 +131,13 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
       else if (spun >= kSpinAlone)
         std::this_thread::yield();
     }
+  }
+
+  LaneTraffics lane_traffic() const override {
+    const auto message = net::traffic_of(message_socket_.get(), "message");
+    const auto bulk = net::traffic_of(bulk_socket_.get(), "bulk");
+    if (!message || !bulk) return {};
+    return {{*message, *bulk}, 2, patience_};
   }
 
   void fail(Status reason) override {
@@ -285,6 +296,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
   const Capabilities capabilities_{.inline_payload_bytes = kInlinePayloadBytes};
   const net::OwnedFd message_socket_;
   const net::OwnedFd bulk_socket_;
+  const std::chrono::milliseconds patience_;
   net::Waker waker_;
   std::unique_ptr<MessageLane> messages_;
   std::unique_ptr<BulkLane> bulk_lane_;
@@ -304,7 +316,8 @@ Result<std::unique_ptr<Endpoint>> make_endpoint(net::OwnedFd message_socket, net
                                                 const Options& options, const Protection& protection) {
   TF_RETURN_IF_ERROR(net::watch_idle(message_socket.get(), options.peer_timeout));
   TF_RETURN_IF_ERROR(net::watch_idle(bulk_socket.get(), options.peer_timeout));
-  auto endpoint = std::make_unique<TcpEndpoint>(std::move(message_socket), std::move(bulk_socket));
+  auto endpoint =
+      std::make_unique<TcpEndpoint>(std::move(message_socket), std::move(bulk_socket), options.peer_timeout);
   TF_RETURN_IF_ERROR(endpoint->open(options, protection));
   return std::unique_ptr<Endpoint>(std::move(endpoint));
 }

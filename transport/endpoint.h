@@ -18,7 +18,9 @@
 // together.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -138,6 +140,20 @@ inline constexpr std::size_t kBulkPendingMax = 4096;
 Status bulk_aborted(std::uint32_t reason);
 std::uint32_t abort_reason(const Status& status);
 
+// What this host's kernel has counted of one lane, since it was connected.
+struct LaneTraffic {
+  std::string_view name;       // "bulk"
+  std::uint64_t sent = 0;      // bytes that it has taken from us, whether they have left or not
+  std::uint64_t received = 0;  // bytes that have arrived, whether we have read them or not
+  bool unread = false;         // some of these we have not: the peer may have to wait for room
+};
+inline constexpr std::size_t kLanesMax = 8;
+struct LaneTraffics {
+  std::array<LaneTraffic, kLanesMax> lanes;
+  std::size_t count = 0;
+  std::chrono::milliseconds patience{};  // how long what was sent may take to arrive
+};
+
 enum class Interest : std::uint8_t { kMessages = 1, kBulk = 2, kBoth = 3 };
 
 constexpr bool wants(Interest interest, Interest part) {
@@ -174,6 +190,10 @@ class Endpoint {
   // again after a reserve() that returned kWouldBlock, until the endpoint fails (returns that failure), or
   // until the deadline passes (kTimeout). Spins adaptively first. May return early.
   virtual Status wait(Interest interest, Deadline deadline) = 0;
+
+  // For who watches that nothing is lost on the way (lane_watch.h). The same lanes at both ends, in the same
+  // order; none if the transport finds that out itself. Any thread.
+  virtual LaneTraffics lane_traffic() const { return {}; }
 
   // Makes `reason` the sticky failure, unless there is one already, and wakes every waiter.
   virtual void fail(Status reason) = 0;

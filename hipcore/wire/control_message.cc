@@ -37,6 +37,16 @@ bool is_listed(const Wire& wire) {
   return std::ranges::find(kControlMagics, wire.magic) != std::end(kControlMagics);
 }
 
+// Behind kLanesMagic and their number.
+Result<LaneReport> read_lanes(const net::Stream& stream, std::uint64_t count, Deadline deadline) {
+  if (count == 0 || count > kLanesMax) return Status(Code::kProtocol, "a report about no lanes, or too many");
+  LaneReport report;
+  report.count = static_cast<std::size_t>(count);
+  const std::span<std::uint64_t> sent = std::span(report.sent).first(report.count);
+  TF_RETURN_IF_ERROR(net::read_all(stream, std::as_writable_bytes(sent), deadline));
+  return report;
+}
+
 constexpr std::uint64_t number_of(OutputStream stream) { return static_cast<std::uint64_t>(stream); }
 
 }  // namespace
@@ -78,6 +88,15 @@ Status send_output_written(const net::Stream& stream, std::uint64_t bytes, Deadl
   return net::write_all(stream, std::as_bytes(std::span(&wire, 1)), deadline);
 }
 
+Status send_lanes(const net::Stream& stream, const LaneReport& report, Deadline deadline) {
+  const Wire wire{kLanesMagic, report.count};
+  std::array<std::byte, sizeof wire + sizeof report.sent> message;  // one segment, one wake-up
+  const std::span<const std::byte> sent = std::as_bytes(std::span(report.sent).first(report.count));
+  std::memcpy(message.data(), &wire, sizeof wire);
+  std::memcpy(message.data() + sizeof wire, sent.data(), sent.size());
+  return net::write_all(stream, std::span(message).first(sizeof wire + sent.size()), deadline);
+}
+
 Status send_output(const net::Stream& stream, const Output& output, Deadline deadline) {
   const std::span<const char> text = output.text;
   const Wire wire{kOutputMagic, number_of(output.stream) << 32 | text.size()};
@@ -87,17 +106,22 @@ Status send_output(const net::Stream& stream, const Output& output, Deadline dea
   return net::write_all(stream, std::span(message).first(sizeof wire + text.size()), deadline);
 }
 
-Result<Output> receive_output(const net::Stream& stream, std::span<char, kOutputChunkMax> buffer,
-                              Deadline deadline) {
+Result<WorkerMessage> receive_worker_message(const net::Stream& stream,
+                                             std::span<char, kOutputChunkMax> buffer, Deadline deadline) {
   Wire wire;
   TF_RETURN_IF_ERROR(net::read_all(stream, std::as_writable_bytes(std::span(&wire, 1)), deadline));
+  if (wire.magic == kLanesMagic) {
+    const Result<LaneReport> report = read_lanes(stream, wire.number, deadline);
+    if (!report) return report.status();
+    return WorkerMessage{{}, report.value()};
+  }
   const std::uint64_t number = wire.number >> 32;
   const std::uint64_t bytes = wire.number & UINT32_MAX;
   const bool known = number == number_of(OutputStream::kOut) || number == number_of(OutputStream::kError);
   if (wire.magic != kOutputMagic || !known || bytes == 0 || bytes > kOutputChunkMax) return unknown();
   const std::span<char> text = buffer.first(static_cast<std::size_t>(bytes));
   TF_RETURN_IF_ERROR(net::read_all(stream, std::as_writable_bytes(text), deadline));
-  return Output{static_cast<OutputStream>(number), text};
+  return WorkerMessage{Output{static_cast<OutputStream>(number), text}, {}};
 }
 
 Result<ControlMessage> receive_control_message(const net::Stream& stream, Deadline deadline) {
@@ -110,26 +134,31 @@ Result<ControlMessage> receive_control_message(const net::Stream& stream, Deadli
     TF_RETURN_IF_ERROR(net::receive_with_fds(stream.socket, bytes, files, deadline));
   if (!is_listed(wire)) return unknown();
   if (wire.magic == kCallbackDoneMagic && files.empty())
-    return ControlMessage{ControlMessage::Kind::kCallbackDone, wire.number, 0, {}, {}};
+    return ControlMessage{ControlMessage::Kind::kCallbackDone, wire.number, 0, {}, {}, {}};
   if (wire.magic == kOutputWrittenMagic && files.empty())
-    return ControlMessage{ControlMessage::Kind::kOutputWritten, wire.number, 0, {}, {}};
+    return ControlMessage{ControlMessage::Kind::kOutputWritten, wire.number, 0, {}, {}, {}};
+  if (wire.magic == kLanesMagic && files.empty()) {
+    const Result<LaneReport> report = read_lanes(stream, wire.number, deadline);
+    if (!report) return report.status();
+    return ControlMessage{ControlMessage::Kind::kLanes, 0, 0, {}, {}, report.value()};
+  }
   if (wire.magic == kTurnPayloadMagic && files.empty()) {
     TurnWire more;
     TF_RETURN_IF_ERROR(net::read_all(stream, std::as_writable_bytes(std::span(&more, 1)), deadline));
     if (more.bytes == 0 || more.bytes > kTurnPayloadMax)
       return Status(Code::kProtocol,
                     "a payload of " + std::to_string(more.bytes) + " bytes for a copy in turn");
-    ControlMessage message{ControlMessage::Kind::kTurnPayload, wire.number, more.bytes, {}, {}};
+    ControlMessage message{ControlMessage::Kind::kTurnPayload, wire.number, more.bytes, {}, {}, {}};
     return message;
   }
   if (wire.magic == kMirrorOrderMagic && files.empty() && wire.number != 0 &&
       wire.number <= kMirrorOrderMax) {
     std::vector<std::byte> order(static_cast<std::size_t>(wire.number));
     TF_RETURN_IF_ERROR(net::read_all(stream, order, deadline));
-    return ControlMessage{ControlMessage::Kind::kMirrorOrder, 0, 0, {}, std::move(order)};
+    return ControlMessage{ControlMessage::Kind::kMirrorOrder, 0, 0, {}, std::move(order), {}};
   }
   if (wire.magic == kFileMagic && files.size() == 1)
-    return ControlMessage{ControlMessage::Kind::kFile, wire.number, 0, std::move(files.front()), {}};
+    return ControlMessage{ControlMessage::Kind::kFile, wire.number, 0, std::move(files.front()), {}, {}};
   return unknown();
 }
 

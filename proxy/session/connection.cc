@@ -59,26 +59,39 @@ void Connection::close() {
   streams_.transfers().await_through(UINT64_MAX);
 }
 
+// Ends with the connection, at the latest by close().
 void Connection::watch_control() {
+  LaneWatch lanes(*endpoint_);
   for (;;) {
     pollfd entry{control_.get(), POLLIN | POLLRDHUP, 0};
-    int ready = ::poll(&entry, 1, -1);  // ends with the connection, at the latest by close()
+    const int ready = ::poll(&entry, 1, lanes.sleep_ms(LaneWatch::Clock::now()));
     if (ready < 0 && errno == EINTR) continue;
-    if (const Status read = read_control(); !read.is_ok()) return lose(read);
+    if (const Status read = ready != 0 ? read_control(lanes) : Status::ok(); !read.is_ok()) return lose(read);
+    if (const Status arriving = report_lanes(lanes); !arriving.is_ok()) return lose(arriving);
   }
 }
 
-// Output of kernels, or the end.
-Status Connection::read_control() {
+Status Connection::report_lanes(LaneWatch& lanes) {
+  const Result<std::optional<LaneReport>> news = lanes.turn(LaneWatch::Clock::now());
+  if (!news || !news.value()) return news.status();
+  const MutexLock lock(telling_);
+  return protocol::send_lanes(control_.stream(), *news.value(), Deadline::after(kTellTime));
+}
+
+// Output of kernels, a report of lanes, or the end.
+Status Connection::read_control(LaneWatch& lanes) {
   std::array<char, protocol::kOutputChunkMax> buffer;
-  Result<protocol::Output> output = protocol::receive_output(control_.stream(), buffer, Deadline::never());
-  if (output.code() == Code::kPeerLost) return {Code::kPeerLost, "the worker closed the control connection"};
-  if (!output) return output.status();
+  Result<protocol::WorkerMessage> message =
+      protocol::receive_worker_message(control_.stream(), buffer, Deadline::never());
+  if (message.code() == Code::kPeerLost) return {Code::kPeerLost, "the worker closed the control connection"};
+  if (!message) return message.status();
+  if (message->lanes) return lanes.hear(*message->lanes);
+  const protocol::Output& output = *message->output;
   KernelOutput& program = streams_.output();
-  if (output->stream == protocol::OutputStream::kOut)
-    program.write_out(output->text);
+  if (output.stream == protocol::OutputStream::kOut)
+    program.write_out(output.text);
   else
-    program.write_error(output->text);
+    program.write_error(output.text);
   const MutexLock lock(telling_);
   return protocol::send_output_written(control_.stream(), program.written(), Deadline::after(kTellTime));
 }

@@ -29,6 +29,7 @@
 #include "proxy/session/streams.h"
 #include "proxy/stats/counting.h"
 #include "transport/base/mutex.h"
+#include "transport/lane_watch.h"
 #include "transport/net/fd.h"
 #include "transport/request_queue.h"
 
@@ -231,7 +232,8 @@ class Connection final : private MessageSink {
   hipError_t finish_for_sharers(protocol::OpTraits what, int device, std::span<const std::byte> head);
   hipError_t pass_file(int file, std::uint64_t& number);
   void lose_endpoint(const Status& otherwise);
-  Status read_control();
+  Status read_control(LaneWatch& lanes);
+  Status report_lanes(LaneWatch& lanes);
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
   Status on_notice(const protocol::FaultNotice& fault, std::span<const std::byte> none);
   Status on_notice(const protocol::CallbackDueNotice& due, std::span<const std::byte> none);

@@ -94,7 +94,7 @@ class Lines:
 class Worker:
     """hip-worker with the CPU runtime, on loopback and a Unix socket in a directory of its own."""
 
-    def __init__(self, *extra, program=None, descriptors=None, user=None, inherits=(), within=None):
+    def __init__(self, *extra, program=None, descriptors=None, user=None, inherits=(), within=None, environment=None):
         self.directory = tempfile.TemporaryDirectory(prefix="hip-faults-")
         if user is not None:
             os.chown(self.directory.name, user, user)
@@ -106,7 +106,7 @@ class Worker:
         before = limited_to(descriptors) if descriptors else moved_to(within) if within else None
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(command, stderr=log, pass_fds=[write_end, *inherits], **as_user(user),
-                                            preexec_fn=before)
+                                            env={**os.environ, **(environment or {})}, preexec_fn=before)
         os.close(write_end)
         try:
             self.port = int(Lines(read_end).next(20).split()[1])

@@ -7,12 +7,13 @@ import struct
 import threading
 import unittest
 
-from harness import CLIENT, FaultTest, SLOWER, Worker, descriptors_of, eventually, main
+from harness import CLIENT, FaultTest, SLOWER, Worker, descriptors_of, eventually, main, resident_kib
 from keys import Keys
-from tap import Tap
+from tap import CHANGES, Tap
 from wire_test import HELLO, closed_within, frame, hello_payload
 
 LEVELS = {"auth": 1, "encrypt": 2}
+SEQUENTIAL = int(os.environ.get("TF_TEST_SESSIONS", 20))  # a proof by hand: 5000, each with one that is refused
 IDENTIFY_S = 5  # kIdentifyTime of the worker
 IS_ROOT = os.geteuid() == 0
 
@@ -212,10 +213,12 @@ class Programs(KeysTest):
         self.served(worker)
         self.assertTrue(eventually(worker.idle, 10))
         before = descriptors_of(worker.pid)
-        for _ in range(20):
+        resident = resident_kib(worker.pid)
+        for _ in range(SEQUENTIAL):
             self.served(worker)
             self.refused(worker, TF_KEY_FILE="", TF_SECURITY="")
         self.assertTrue(eventually(lambda: worker.idle() and descriptors_of(worker.pid) == before, 10))
+        self.assertLess(resident_kib(worker.pid) - resident, 2048 * SLOWER)
 
 
 class Strangers(KeysTest):
@@ -288,8 +291,9 @@ class Strangers(KeysTest):
 class OnTheWire(KeysTest):
     BYTES = 1 << 18
 
-    def rounds(self, worker, tap, level):
-        client = self.client(worker, "alice", "rounds", self.BYTES, TF_WORKER_PORT=str(tap.port), TF_SECURITY=level)
+    def rounds(self, worker, tap, level, **changes):
+        client = self.client(worker, "alice", "rounds", self.BYTES, TF_WORKER_PORT=str(tap.port), TF_SECURITY=level,
+                             **changes)
         self.addCleanup(client.__exit__)
         client.expect("round", 30)  # payload has travelled
         return client
@@ -309,19 +313,26 @@ class OnTheWire(KeysTest):
                 self.assertGreater(len(heard["bulk"]), self.BYTES)
                 self.assertNotIn(b"alice", b"".join(heard.values()))
 
-    def test_a_changed_byte_ends_the_session_with_its_reason(self):
+    def test_what_is_changed_on_the_way_ends_the_session_with_its_reason(self):
         for lane in ("message", "bulk"):
             for way in ("to the worker", "to the client"):
-                with self.subTest(f"{lane} {way}"):
-                    worker = self.worker()
-                    with Tap(worker.port) as tap:
-                        client = self.rounds(worker, tap, "encrypt")
-                        self.assertTrue(tap.spoil(lane, way).wait(10 * SLOWER))
-                        self.expect_loss(client, 5)
-                        told = "\n".join(client.errors())
-                    ended = eventually(lambda: "a record was changed" in told + worker.log(), 5)
-                    self.assertTrue(ended, told + worker.log())
-                    self.served(worker)
+                for change in CHANGES:
+                    with self.subTest(f"{lane} {way}: {change}"):
+                        self.expect_noticed(lane, way, change)
+
+    def expect_noticed(self, lane, way, change):
+        """What is dropped, with nothing behind it, is missed when it does not arrive in time."""
+        worker = self.worker(environment={"TF_IO_TIMEOUT": "2"})
+        with Tap(worker.port) as tap:
+            client = self.rounds(worker, tap, "encrypt", TF_IO_TIMEOUT="2")
+            self.assertTrue(tap.spoil(lane, way, change).wait(10 * SLOWER))
+            self.expect_loss(client, 8)
+            told = "\n".join(client.errors())
+        reasons = ["a record was changed", *(["have not arrived"] if "dropped" in change else [])]
+        self.assertTrue(eventually(lambda: any(reason in told + worker.log() for reason in reasons), 5),
+                        told + worker.log())
+        self.served(worker)
+        worker.__exit__()
 
 
 if __name__ == "__main__":

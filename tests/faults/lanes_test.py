@@ -9,6 +9,7 @@ from harness import DEINITIALIZED, FaultTest, MIB, SLOWER, Worker, main
 TIMEOUT_S = 3
 AT_ONCE_S = 1.5
 NOTICE_S = TIMEOUT_S + 2  # the last probe may leave late, and the machine may be slow
+ARRIVAL_S = TIMEOUT_S + 3 * TIMEOUT_S / 4 + 1  # a report and two looks more, each a quarter of the time
 ROUND_BYTES = 1 * MIB
 FIELDS = {"message": (0, 4, 6, 8, 11, 12, 16, 20), "bulk": (0, 7, 8, 10, 12, 16, 20, 24)}
 
@@ -53,6 +54,17 @@ class OneLane(LaneTest):
                                     (("copy-in", 32 * MIB), "copying"), (("hold", MIB), "holding")):
                 with self.subTest(f"{lane} {scenario[0]}"):
                     self.strike(scenario, until, lambda between, lane=lane: between.close(lane), AT_ONCE_S)
+
+    def test_cut_alone(self):
+        """The network carries one connection no longer, and the others as before. Where it has something to send in both
+        directions, no kernel tells that by itself."""
+        for lane in HEADERS:
+            for scenario, until in ((("rounds", ROUND_BYTES), "round"), (("copy-in", 32 * MIB), "copying"),
+                                    (("copy-out", 32 * MIB), "copying")):
+                with self.subTest(f"{lane} {scenario[0]}"):
+                    told, log = self.strike(scenario, until, lambda between, lane=lane: between.fall_silent(lane),
+                                            ARRIVAL_S, ARRIVAL_S)
+                    self.assertRegex(told + log, "lane have not arrived|timed out")
 
     def test_changed_on_its_way(self):
         for lane in HEADERS:

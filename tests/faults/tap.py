@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Somebody who stands between a client and its worker: hears everything, and can change a byte."""
+"""Somebody who stands between a client and its worker: hears everything, and can change, drop and repeat bytes."""
 import socket
 import struct
 import threading
@@ -9,6 +9,22 @@ from between import ATTACH_BYTES, LANES
 HEARD_BYTES_MAX = 1 << 24  # of each lane
 
 
+def middle(data, change):
+    """`data`, with `change` done to the byte in its middle."""
+    at = len(data) // 2
+    return data[:at] + change(data[at:at + 1]) + data[at + 1:]
+
+
+# What can be done to a part that was received at once.
+CHANGES = {
+    "a flipped byte": lambda data: middle(data, lambda byte: bytes([byte[0] ^ 0x10])),
+    "a dropped byte": lambda data: middle(data, lambda byte: b""),
+    "a repeated byte": lambda data: middle(data, lambda byte: byte + byte),
+    "a dropped part": lambda data: b"",
+    "a repeated part": lambda data: data + data,
+}
+
+
 class Tap:
     def __init__(self, port):
         self.worker_port = port
@@ -16,7 +32,7 @@ class Tap:
         self.port = self.listener.getsockname()[1]
         self.attached = {}  # lane -> its attach frame
         self.heard = {lane: bytearray() for lane in LANES.values()}  # both directions, without the attach frame
-        self.spoils = {}  # (lane, direction) -> an event, set when that was done
+        self.spoils = {}  # (lane, direction) -> a change, and an event, set when that was done
         self.ends = []
         self.lock = threading.Lock()
         threading.Thread(target=self.accept, daemon=True).start()
@@ -43,11 +59,11 @@ class Tap:
             for source, target, way in ((client, worker, "to the worker"), (worker, client, "to the client")):
                 threading.Thread(target=self.carry, args=(source, target, lane, way), daemon=True).start()
 
-    def spoil(self, lane, way):
-        """The next bytes of that lane and direction arrive with one of them changed. Returns an event."""
+    def spoil(self, lane, way, change="a flipped byte"):
+        """The next bytes of that lane and direction arrive changed so. Returns an event."""
         done = threading.Event()
         with self.lock:
-            self.spoils[lane, way] = done
+            self.spoils[lane, way] = CHANGES[change], done
         return done
 
     def carry(self, source, target, lane, way):
@@ -56,10 +72,9 @@ class Tap:
                 with self.lock:
                     if len(self.heard[lane]) < HEARD_BYTES_MAX:
                         self.heard[lane] += data
-                    done = self.spoils.pop((lane, way), None)
-                if done:
-                    at = len(data) // 2
-                    data = data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1:]
+                    change, done = self.spoils.pop((lane, way), (None, None))
+                if change:
+                    data = change(data)
                     done.set()
                 target.sendall(data)
         except OSError:

@@ -4,16 +4,16 @@
 //
 // The limits over TCP, where a host can vanish without a word:
 //
-//   control connection  Nothing is sent on it after the greeting. Keepalive asks the peer's kernel whether it
+//   control connection  Little is sent on it after the greeting. Keepalive asks the peer's kernel whether it
 //                       is there; the connection ends when no answer came for the timeout. The side that
 //                       loses it ends the session, whatever the lanes are doing. watch_silence().
 //   lane, idle          Keepalive as well. It keeps the lane alive in whatever lies between the hosts, and
 //                       finds out if the lane is lost nevertheless. watch_idle().
-//   lane, data sent     No limit of ours. A peer whose program does not read has a zero window, and its
-//                       kernel answers our probes; when its buffers are full it may also drop data silently
-//                       (Linux before 6.6). Neither can be told from a lane that alone was cut with data
-//                       under way. That one ends when the kernel gives up retransmitting
-//                       (net.ipv4.tcp_retries2, a quarter of an hour).
+//   lane, data sent     No limit by what one side sees. A peer whose program does not read has a zero window,
+//                       and its kernel answers our probes; when its buffers are full it may also drop data
+//                       silently (Linux before 6.6). Neither can be told from a lane that alone was cut with
+//                       data under way. Both sides together can tell: they compare what one has sent with
+//                       what has arrived at the other (transport/lane_watch.h).
 //
 // TCP_USER_TIMEOUT is set on the control connection only: the kernel ends a connection whose window stays
 // shut for that long, although the peer answers every probe (tcp(7); tcp_probe_timer() of Linux).

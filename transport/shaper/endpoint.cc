@@ -64,6 +64,7 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
   Result<std::size_t> poll(MessageSink& sink, std::size_t limit) override;
   BulkPlane& bulk() override { return *this; }
   Status wait(Interest interest, Deadline deadline) override;
+  LaneTraffics lane_traffic() const override { return inside_->lane_traffic(); }
   void fail(Status reason) override;
   Status status() const override;
 

@@ -275,7 +275,7 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
         &FailureTeller::tell,
         std::make_unique<FailureTeller>(FailureTeller{describe(client), executor->state().sender}).release());
   {
-    Watcher watcher(*executor, broker, output, client.control.stream(), words);
+    Watcher watcher(*executor, **endpoint, broker, output, client.control.stream(), words);
     status = executor->run();
   }
   output.close();

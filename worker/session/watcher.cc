@@ -20,18 +20,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kEndGrace = 2s;      // for calls of the runtime that are under way when the client is gone
-constexpr auto kControlTime = 5s;   // from the first byte of a message to its last
+constexpr auto kEndGrace = 2s;     // for calls of the runtime that are under way when the client is gone
+constexpr auto kControlTime = 5s;  // from the first byte of a message to its last
+constexpr auto kReportTime = 5s;   // the connection has room for it; a host short of memory may need a moment
 constexpr int kWatchPoll_ms = 500;  // without an eventfd
 
 }  // namespace
 
-Watcher::Watcher(Executor& executor, MemoryBroker& broker, KernelOutput& output, const net::Stream& control,
-                 LastWords& words)
+Watcher::Watcher(Executor& executor, const Endpoint& endpoint, MemoryBroker& broker, KernelOutput& output,
+                 const net::Stream& control, LastWords& words)
     : executor_(executor),
       broker_(broker),
       output_(output),
       sender_(output, control),
+      lanes_(endpoint),
       control_(control),
       words_(words),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -52,14 +54,23 @@ void Watcher::watch() {
                         {kSessionChannelFd, POLLIN, 0},
                         {wake_.get(), POLLIN, 0},
                         {sender_.waits_for(), POLLIN, 0}};
-    const int ready = ::poll(polled, std::size(polled), is_woken ? -1 : kWatchPoll_ms);
+    const int until_turn_ms = lanes_.sleep_ms(LaneWatch::Clock::now());
+    const int ready = ::poll(polled, std::size(polled), is_woken ? until_turn_ms : kWatchPoll_ms);
     if (ready > 0 && polled[0].revents != 0) {
       if (Status read = read_control(); !read.is_ok()) return stop(std::move(read));
     }
-    if (Status sent = sender_.send(); !sent.is_ok()) return stop(std::move(sent));
+    if (Status sent = turn(); !sent.is_ok()) return stop(std::move(sent));
     if (ready > 0 && polled[1].revents != 0 && !read_channel())
       return stop({Code::kPeerLost, "the supervisor ended"});
   }
+}
+
+// Tells what there is to tell. Does not wait.
+Status Watcher::turn() {
+  TF_RETURN_IF_ERROR(sender_.send());
+  const Result<std::optional<LaneReport>> news = lanes_.turn(LaneWatch::Clock::now());
+  if (!news || !news.value()) return news.status();
+  return protocol::send_lanes(control_, *news.value(), Deadline::after(kReportTime));
 }
 
 // A message for the session, or the end.
@@ -77,6 +88,7 @@ Status Watcher::read_control() {
     case Kind::kOutputWritten: return sender_.written(message->number);
     case Kind::kMirrorOrder: return session.mirror_orders.order(std::move(message->order));
     case Kind::kTurnPayload: return take_payload(*message);
+    case Kind::kLanes: return lanes_.hear(message->lanes);
     case Kind::kCallbackDone: break;
   }
   session.callbacks.done(message->number);

@@ -43,7 +43,10 @@ struct Ends {
     client = net::OwnedFd(made[1]);
   }
   Result<protocol::Output> receive(Deadline deadline = Deadline::after(10s)) {
-    return protocol::receive_output(client.get(), buffer, deadline);
+    Result<protocol::WorkerMessage> message =
+        protocol::receive_worker_message(client.get(), buffer, deadline);
+    if (!message) return message.status();
+    return message->output.value();
   }
 };
 

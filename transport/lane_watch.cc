@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares what the peer has sent with what has arrived.
+#include "transport/lane_watch.h"
+
+#include <algorithm>
+#include <string>
+
+namespace tf {
+namespace {
+
+constexpr int kTurnsOfPatience = 4;
+constexpr std::chrono::milliseconds kIntervalMin{250};
+// A process or host that was suspended finds that much time has passed: the network gets some of its own.
+constexpr int kLooksMin = 3;
+
+std::chrono::milliseconds interval_of(std::chrono::milliseconds patience) {
+  return std::max(patience / kTurnsOfPatience, kIntervalMin);
+}
+
+}  // namespace
+
+LaneWatch::LaneWatch(const Endpoint& endpoint)
+    : endpoint_(endpoint),
+      count_(endpoint.lane_traffic().count),
+      patience_(endpoint.lane_traffic().patience),
+      due_(Clock::now() + interval_of(patience_)) {}
+
+int LaneWatch::sleep_ms(Clock::time_point now) const {
+  if (count_ == 0) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(due_ - now).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, interval_of(patience_).count()));
+}
+
+Result<std::optional<LaneReport>> LaneWatch::turn(Clock::time_point now) {
+  std::optional<LaneReport> news;
+  if (count_ == 0 || now < due_) return news;
+  due_ = now + interval_of(patience_);
+  const LaneTraffics traffics = endpoint_.lane_traffic();
+  if (traffics.count != count_) return news;  // a lane has ended, which its endpoint tells
+  LaneReport report;
+  report.count = count_;
+  bool is_new = false;
+  for (std::size_t index = 0; index < count_; ++index) {
+    Lane& lane = lanes_[index];
+    const LaneTraffic& traffic = traffics.lanes[index];
+    TF_RETURN_IF_ERROR(judge(lane, traffic, now));
+    is_new |= traffic.sent != lane.told;
+    lane.told = report.sent[index] = traffic.sent;
+  }
+  if (is_new) news = report;
+  return news;
+}
+
+Status LaneWatch::judge(Lane& lane, const LaneTraffic& traffic, Clock::time_point now) const {
+  if (traffic.received >= lane.promised || traffic.received != lane.arrived || traffic.unread) {
+    lane.arrived = traffic.received;
+    lane.since = now;
+    lane.looks = 0;
+    return Status::ok();
+  }
+  if (++lane.looks < kLooksMin || now - lane.since < patience_) return Status::ok();
+  return {Code::kPeerLost, std::to_string(lane.promised - traffic.received) +
+                               " bytes that were sent on the " + std::string(traffic.name) +
+                               " lane have not arrived for " + std::to_string(patience_.count() / 1000) +
+                               " s"};
+}
+
+Status LaneWatch::hear(const LaneReport& report) {
+  if (report.count != count_) return {Code::kProtocol, "a report about other lanes"};
+  for (std::size_t index = 0; index < count_; ++index) {
+    if (report.sent[index] < lanes_[index].promised)
+      return {Code::kProtocol, "a report of fewer bytes than before"};
+    lanes_[index].promised = report.sent[index];
+  }
+  return Status::ok();
+}
+
+}  // namespace tf
