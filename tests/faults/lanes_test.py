@@ -56,8 +56,8 @@ class OneLane(LaneTest):
                     self.strike(scenario, until, lambda between, lane=lane: between.close(lane), AT_ONCE_S)
 
     def test_cut_alone(self):
-        """The network carries one connection no longer, and the others as before. Where it has something to send in both
-        directions, no kernel tells that by itself."""
+        """The network carries one connection no longer, and the others as before. Where it has something to send in
+        both directions, no kernel tells that by itself."""
         for lane in HEADERS:
             for scenario, until in ((("rounds", ROUND_BYTES), "round"), (("copy-in", 32 * MIB), "copying"),
                                     (("copy-out", 32 * MIB), "copying")):
