@@ -24,7 +24,7 @@ EXAMPLES = """examples:
   tools/rdma-vm --quick                conformance, verbs, one HIP program, a few figures (three minutes): for CI
   tools/rdma-vm --json > rdma.jsonl    the table as one JSON object a line; progress is on standard error
   tools/rdma-vm --faults               cut links, killed peers, no memory to lock; limits by cgroups
-  tools/rdma-vm --two                  two machines with a device each: worker in one, program in the other
+  tools/rdma-vm --two                  two machines with a device and a key each: worker in one, program in the other
   tools/rdma-vm run my_script.sh       your own script in the guest, as root; exits with its code
   tools/rdma-vm fidelity DIR -- --filter 'memory/*' --timeout 300
                                        test programs of a folder, case by case, natively and over rdma: what stands

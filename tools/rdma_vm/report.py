@@ -121,7 +121,7 @@ def rows_of_info(out):
 
 
 def rows_of_serving(out):
-    """Of the near machine: worker, relay, and the server of the verbs."""
+    """Of the near machine: the worker, and the server of the verbs."""
     good = status_of(out / 'serve') == 0
     return [check('serving at the near machine', good, '' if good else why(out, 'serve'))]
 
@@ -129,6 +129,25 @@ def rows_of_serving(out):
 def rows_of_verbs(out):
     good = status_of(out / 'verbs') == 0 and 'iters in' in text_of(out, 'verbs')
     return [check('verbs between the machines', good, '' if good else why(out, 'verbs'))]
+
+
+# With keys: file, what it is about, whether it works, and what is said then.
+KEYED = (('hello_tcp', 'tcp, encrypted', True, 'over tcp (level encrypt)'),
+         ('hello_rdma', 'rdma, both sides proven', True, 'over rdma (level auth)'),
+         ('auto', 'auto, at the level auth', True, 'over rdma (level auth)'),
+         ('auto_encrypt', 'auto, at the level encrypt', True, 'over tcp (level encrypt)'),
+         ('rdma_encrypt', 'rdma at the level encrypt', False, 'rdma cannot encrypt what it carries'),
+         ('no_key', 'tcp without a key', False, 'keygen'))
+
+
+def rows_of_keys(out):
+    rows = []
+    for name, what, works, said in KEYED:
+        ran = status_of(out / name) == 0 and 'PASSED: all' in text_of(out, name)
+        good = ran == works and said in read(out / (name + '.err'))
+        note = '' if good else f'wanted {"" if works else "to fail with "}"{said}"; {why(out, name)}'
+        rows.append(check(f'hello_hip over {what}' if works else f'refused: {what}', good, note))
+    return rows
 
 
 def rows_of_hip_bench(out):

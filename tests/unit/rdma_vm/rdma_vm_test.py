@@ -199,6 +199,16 @@ class Rows(unittest.TestCase):
         self.leave("serve", "", 0)
         self.assertEqual(report.rows_of_serving(self.out)[0]["result"], "passed")
 
+    def test_keys(self):
+        for name, _, works, said in report.KEYED:
+            self.leave(name, "PASSED: all\n" if works else "", 0 if works else 1)
+            (self.out / f"{name}.err").write_text(f"hip-remote: {said}\n")
+        self.assertEqual({row["result"] for row in report.rows_of_keys(self.out)}, {"passed"})
+        self.leave("rdma_encrypt", "PASSED: all\n", 0)
+        (self.out / "hello_rdma.err").write_text("connected over rdma (level none)\n")
+        wrong = [row["name"] for row in report.rows_of_keys(self.out) if row["result"] == "FAILED"]
+        self.assertEqual(wrong, ["hello_hip over rdma, both sides proven", "refused: rdma at the level encrypt"])
+
     def test_order_of_packets(self):
         def result(text):
             self.leave("overtaken", text)

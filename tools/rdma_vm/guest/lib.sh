@@ -79,14 +79,14 @@ pair() {
 }
 
 # with_worker NAME COMMAND...: runs COMMAND while a worker of the CPU runtime, on rxe0 (or WORKER_DEVICE), listens on
-# CONTROL_PORT of loopback (the only place where it may listen) and WORKER_SOCKET. What it says is in NAME.worker. It
-# failed when it ends before it is told to.
+# CONTROL_PORT of loopback (or where WORKER_OPTIONS say) and WORKER_SOCKET. What it says is in NAME.worker. It failed
+# when it ends before it is told to.
 with_worker() {
   local name=$1 pid
   shift
   TF_RDMA_DEVICE=${WORKER_DEVICE:-rxe0} HIP_CPU_MEMORY_BYTES=$((256 << 20)) \
     "$BUILD/bin/hip-worker" --runtime cpu --port "$CONTROL_PORT" --socket "$WORKER_SOCKET" -v \
-    >"$OUT/$name.worker" 2>&1 &
+    "${WORKER_OPTIONS[@]}" >"$OUT/$name.worker" 2>&1 &
   pid=$!
   if wait_listening "$CONTROL_PORT" 30 "$pid"; then
     "$@"
