@@ -94,14 +94,6 @@ hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
 hipError_t launch_host_function(ApiCall& call, const void* host_function, Launch& what) {
   if (host_function == nullptr) return call.finish(hipErrorInvalidDeviceFunction);
   if (!call.connected()) return call.finish();
-  if (!what.cooperative) {
-    const hipError_t refused =
-        hipdata::check_stub_shape(abi::kRules.major, what.shape.grid, what.shape.block);
-    std::uint64_t function = 0;
-    if (refused != hipSuccess &&
-        call.client().modules().registered_function(call.device(), host_function, function) == hipSuccess)
-      return call.finish(refused);
-  }
   return launch_on(call, call.device(), host_function, what);
 }
 
@@ -135,6 +127,8 @@ hipError_t launch_function(ApiCall& call, hipFunction_t function, Launch& what) 
 hipError_t launch_on(ApiCall& call, int device, const void* host_function, Launch& what) {
   std::uint64_t function = 0;
   hipError_t error = call.client().modules().registered_function(device, host_function, function);
+  if (error == hipSuccess && !what.cooperative)
+    error = hipdata::check_stub_shape(abi::kRules.major, what.shape.grid, what.shape.block);
   if (error != hipSuccess) return call.finish(error);
   what.named = host_function;
   return launch(call, function, what);
