@@ -9,18 +9,13 @@
 
 #include <cstddef>
 
+#include "transport/net/socket.h"
+
 namespace tf::net {
 namespace {
 
 constexpr socklen_t kInfoBytesMin =
     offsetof(tcp_info, tcpi_bytes_retrans) + sizeof(tcp_info::tcpi_bytes_retrans);
-
-bool is_tcp(int socket) {
-  int family = AF_UNIX;
-  socklen_t length = sizeof family;
-  return ::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &length) == 0 &&
-         (family == AF_INET || family == AF_INET6);
-}
 
 }  // namespace
 

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "transport/net/socket.h"
+
 namespace tf::net {
 namespace {
 
@@ -30,13 +32,6 @@ Keepalive keepalive_within(std::chrono::milliseconds timeout) {
   result.interval_s = std::max(1, seconds / kIntervals);
   result.probes = std::max(kProbesMin, seconds / result.interval_s - 1);
   return result;
-}
-
-bool is_tcp(int socket) {
-  int family = AF_UNIX;
-  socklen_t length = sizeof family;
-  return ::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &length) == 0 &&
-         (family == AF_INET || family == AF_INET6);
 }
 
 bool set(int socket, int level, int option, int value) {

@@ -106,6 +106,13 @@ Result<OwnedFd> dial_one(const SocketAddress& address, Deadline deadline) {
 
 }  // namespace
 
+bool is_tcp(int socket) {
+  int family = AF_UNIX;
+  socklen_t length = sizeof family;
+  return ::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &length) == 0 &&
+         (family == AF_INET || family == AF_INET6);
+}
+
 bool stays_on_host(int socket) {
   SocketAddress own;
   SocketAddress peer;

@@ -32,6 +32,8 @@ Result<OwnedFd> dial_lane(const Address& address, const Attach& attach, Deadline
 // cannot be determined.
 bool stays_on_host(int socket);
 
+bool is_tcp(int socket);
+
 // "ADDRESS:PORT" of the other end, for logs; "unix socket" where it has none.
 std::string peer_text(int socket);
 

@@ -32,7 +32,7 @@ class CountedEndpoint : public Endpoint {
   Status status() const override { return Status::ok(); }
 
  private:
-  const Capabilities capabilities_;
+  const Capabilities capabilities_{};
 };
 
 class LaneWatchTest : public testing::Test {
