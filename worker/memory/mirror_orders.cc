@@ -22,7 +22,9 @@ Status refused() { return {Code::kProtocol, "an order for mirrored memory that i
 
 }  // namespace
 
-MirrorOrders::~MirrorOrders() {
+MirrorOrders::~MirrorOrders() { stop(); }
+
+void MirrorOrders::stop() {
   std::thread thread;
   {
     const MutexLock lock(mutex_);

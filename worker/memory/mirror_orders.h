@@ -32,6 +32,9 @@ class MirrorOrders {
 
   // kProtocol: one waits already. Does not wait. What is no order ends the session.
   Status order(std::vector<std::byte> message);
+  // Ends the thread, which may end the session: before anything that the session's end needs goes away.
+  // Again: nothing.
+  void stop();
   // The executor has done one more WriteHostPieces, whatever came of it.
   void wrote();
 

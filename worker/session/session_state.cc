@@ -52,7 +52,8 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
 // REQUIRES: the session and the mover have ended.
 SessionState::~SessionState() {
   own_calls.stop();
-  waiters.stop();  // they use the objects
+  mirror_orders.stop();  // its thread ends the session by all of this if it cannot answer
+  waiters.stop();        // they use the objects
   release_objects();
 }
 
