@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "transport/net/socket.h"
+#include "tests/unit/net/connected.h"
 
 namespace tf::net {
 namespace {
@@ -17,20 +17,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-class LaneTrafficTest : public testing::Test {
+class LaneTrafficTest : public Connected {
  protected:
-  void SetUp() override {
-    Result<Listener> listener = Listener::open(Address::tcp("127.0.0.1", 0));
-    ASSERT_TRUE(listener.is_ok());
-    Result<OwnedFd> ours = dial(listener->address(), Deadline::after(seconds(5)));
-    ASSERT_TRUE(ours.is_ok());
-    ASSERT_TRUE(wait_readable(listener->fd(), Deadline::after(seconds(5))).is_ok());
-    Result<OwnedFd> theirs = listener->accept();
-    ASSERT_TRUE(theirs.is_ok());
-    ours_ = std::move(*ours);
-    theirs_ = std::move(*theirs);
-  }
-
   static LaneTraffic of(const OwnedFd& end) {
     const auto traffic = traffic_of(end.get(), "bulk");
     EXPECT_TRUE(traffic) << "this kernel does not count";
@@ -61,9 +49,6 @@ class LaneTrafficTest : public testing::Test {
     while (of(end).received != bytes && !deadline.passed()) std::this_thread::sleep_for(milliseconds(1));
     return of(end).received == bytes;
   }
-
-  OwnedFd ours_;
-  OwnedFd theirs_;
 };
 
 TEST_F(LaneTrafficTest, AFreshConnectionHasCarriedNothing) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "tests/support/cut.h"
-#include "transport/net/socket.h"
+#include "tests/unit/net/connected.h"
 
 namespace tf::net {
 namespace {
@@ -26,18 +26,11 @@ constexpr milliseconds kTimeout{1000};
 constexpr seconds kBusy{4};          // several timeouts
 constexpr seconds kNoticeLimit{10};  // three for the probes, the rest for the machine
 
-class Liveness : public testing::Test {
+class Liveness : public Connected {
  protected:
   void SetUp() override {
-    Result<Listener> listener = Listener::open(Address::tcp("127.0.0.1", 0));
-    ASSERT_TRUE(listener.is_ok());
-    Result<OwnedFd> ours = dial(listener->address(), Deadline::after(seconds(5)));
-    ASSERT_TRUE(ours.is_ok());
-    ASSERT_TRUE(wait_readable(listener->fd(), Deadline::after(seconds(5))).is_ok());
-    Result<OwnedFd> theirs = listener->accept();
-    ASSERT_TRUE(theirs.is_ok());
-    ours_ = std::move(*ours);
-    theirs_ = std::move(*theirs);
+    Connected::SetUp();
+    ASSERT_FALSE(HasFatalFailure());
     ASSERT_TRUE(watch_idle(ours_.get(), kTimeout).is_ok());
     ASSERT_TRUE(watch_idle(theirs_.get(), kTimeout).is_ok());
   }
@@ -73,9 +66,6 @@ class Liveness : public testing::Test {
       std::this_thread::sleep_for(milliseconds(20));
     return Clock::now() - start;
   }
-
-  OwnedFd ours_;
-  OwnedFd theirs_;
 };
 
 TEST_F(Liveness, PeerThatReadsNothingIsBusy) {
