@@ -20,6 +20,15 @@ namespace tf::worker {
 
 namespace fs = std::filesystem;
 
+// A source that keeps a compiler busy until something stops it.
+inline constexpr char kBomb[] =
+    "constexpr unsigned long sum(unsigned long to) {\n"
+    "  unsigned long all = 0;\n"
+    "  for (unsigned long i = 0; i < to; ++i) all += i;\n"
+    "  return all;\n"
+    "}\n"
+    "static_assert(sum(1ul << 40) != 0);\n";
+
 // A folder with a secret in it, and one for the worker's temporary files.
 class CompileWalls : public testing::Test {
  protected:
