@@ -17,19 +17,24 @@ def quote(name):
     return '"%s"' % name
 
 
-def split_top(text):
-    """Splits at the commas that are in no bracket."""
-    parts, depth, start, quoted = [], 0, 0, False
-    for i, c in enumerate(text):
+def outside_strings(text, start=0):
+    """Each character from `start` on that is in no string, with its index and how many brackets are open behind it."""
+    depth, quoted = 0, False
+    for i in range(start, len(text)):
+        c = text[i]
         if c == '"':
             quoted = not quoted
-        elif quoted:
+        if quoted:
             continue
-        elif c in '([{<':
-            depth += 1
-        elif c in ')]}>':
-            depth -= 1
-        elif c == ',' and depth == 0:
+        depth += (c in '([{<') - (c in ')]}>')
+        yield i, c, depth
+
+
+def split_top(text):
+    """Splits at the commas that are in no bracket."""
+    parts, start = [], 0
+    for i, c, depth in outside_strings(text):
+        if c == ',' and depth == 0:
             parts.append(text[start:i].strip())
             start = i + 1
     if text[start:].strip():
@@ -39,19 +44,9 @@ def split_top(text):
 
 def closing(text, opening):
     """Index of the bracket that closes the one at `opening`."""
-    depth, quoted = 0, False
-    for i in range(opening, len(text)):
-        c = text[i]
-        if c == '"':
-            quoted = not quoted
-        elif quoted:
-            continue
-        elif c in '([{<':
-            depth += 1
-        elif c in ')]}>':
-            depth -= 1
-            if depth == 0:
-                return i
+    for i, c, depth in outside_strings(text, opening):
+        if depth == 0 and c in ')]}>':
+            return i
     raise Unsupported('unbalanced IR: ' + text[:80])
 
 
