@@ -47,6 +47,13 @@ Result<LaneReport> read_lanes(const net::Stream& stream, std::uint64_t count, De
   return report;
 }
 
+ControlMessage message_of(ControlMessage::Kind kind, std::uint64_t number) {
+  ControlMessage message;
+  message.kind = kind;
+  message.number = number;
+  return message;
+}
+
 constexpr std::uint64_t number_of(OutputStream stream) { return static_cast<std::uint64_t>(stream); }
 
 }  // namespace
@@ -125,6 +132,7 @@ Result<WorkerMessage> receive_worker_message(const net::Stream& stream,
 }
 
 Result<ControlMessage> receive_control_message(const net::Stream& stream, Deadline deadline) {
+  using Kind = ControlMessage::Kind;
   Wire wire;
   std::vector<net::OwnedFd> files;
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&wire, 1));
@@ -133,14 +141,15 @@ Result<ControlMessage> receive_control_message(const net::Stream& stream, Deadli
   else
     TF_RETURN_IF_ERROR(net::receive_with_fds(stream.socket, bytes, files, deadline));
   if (!is_listed(wire)) return unknown();
-  if (wire.magic == kCallbackDoneMagic && files.empty())
-    return ControlMessage{ControlMessage::Kind::kCallbackDone, wire.number, 0, {}, {}, {}};
+  if (wire.magic == kCallbackDoneMagic && files.empty()) return message_of(Kind::kCallbackDone, wire.number);
   if (wire.magic == kOutputWrittenMagic && files.empty())
-    return ControlMessage{ControlMessage::Kind::kOutputWritten, wire.number, 0, {}, {}, {}};
+    return message_of(Kind::kOutputWritten, wire.number);
   if (wire.magic == kLanesMagic && files.empty()) {
     const Result<LaneReport> report = read_lanes(stream, wire.number, deadline);
     if (!report) return report.status();
-    return ControlMessage{ControlMessage::Kind::kLanes, 0, 0, {}, {}, report.value()};
+    ControlMessage message = message_of(Kind::kLanes, 0);
+    message.lanes = report.value();
+    return message;
   }
   if (wire.magic == kTurnPayloadMagic && files.empty()) {
     TurnWire more;
@@ -148,17 +157,23 @@ Result<ControlMessage> receive_control_message(const net::Stream& stream, Deadli
     if (more.bytes == 0 || more.bytes > kTurnPayloadMax)
       return Status(Code::kProtocol,
                     "a payload of " + std::to_string(more.bytes) + " bytes for a copy in turn");
-    ControlMessage message{ControlMessage::Kind::kTurnPayload, wire.number, more.bytes, {}, {}, {}};
+    ControlMessage message = message_of(Kind::kTurnPayload, wire.number);
+    message.bytes = more.bytes;
     return message;
   }
   if (wire.magic == kMirrorOrderMagic && files.empty() && wire.number != 0 &&
       wire.number <= kMirrorOrderMax) {
     std::vector<std::byte> order(static_cast<std::size_t>(wire.number));
     TF_RETURN_IF_ERROR(net::read_all(stream, order, deadline));
-    return ControlMessage{ControlMessage::Kind::kMirrorOrder, 0, 0, {}, std::move(order), {}};
+    ControlMessage message = message_of(Kind::kMirrorOrder, 0);
+    message.order = std::move(order);
+    return message;
   }
-  if (wire.magic == kFileMagic && files.size() == 1)
-    return ControlMessage{ControlMessage::Kind::kFile, wire.number, 0, std::move(files.front()), {}, {}};
+  if (wire.magic == kFileMagic && files.size() == 1) {
+    ControlMessage message = message_of(Kind::kFile, wire.number);
+    message.file = std::move(files.front());
+    return message;
+  }
   return unknown();
 }
 
