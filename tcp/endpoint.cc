@@ -5,8 +5,8 @@
 // has passed; the bulk lane's end when all messages that came are delivered and the message lane has ended
 // too, or kBulkLossGrace has passed. Transfers end with the endpoint.
 //
-// A host that vanishes ends no lane that has something to send (transport/net/liveness.h): what does not
-// arrive is found by who compares both sides' counts (transport/lane_watch.h).
+// A host that vanishes ends no lane that has something to send (transport/net/liveness.h). LaneWatch finds
+// bytes that do not arrive: it compares the counts of both sides (transport/lane_watch.h).
 #include "tcp/endpoint.h"
 
 #include <linux/sockios.h>

@@ -191,8 +191,8 @@ class Endpoint {
   // until the deadline passes (kTimeout). Spins adaptively first. May return early.
   virtual Status wait(Interest interest, Deadline deadline) = 0;
 
-  // For who watches that nothing is lost on the way (lane_watch.h). The same lanes at both ends, in the same
-  // order; none if the transport finds that out itself. Any thread.
+  // What LaneWatch compares (lane_watch.h). The same lanes at both ends, in the same order. No lanes: the
+  // transport itself finds out when bytes are lost. Any thread.
   virtual LaneTraffics lane_traffic() const { return {}; }
 
   // Makes `reason` the sticky failure, unless there is one already, and wakes every waiter.

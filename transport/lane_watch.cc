@@ -19,10 +19,10 @@ std::chrono::milliseconds interval_of(std::chrono::milliseconds patience) {
 
 }  // namespace
 
-LaneWatch::LaneWatch(const Endpoint& endpoint)
+LaneWatch::LaneWatch(const Endpoint& endpoint, const LaneTraffics& now)
     : endpoint_(endpoint),
-      count_(endpoint.lane_traffic().count),
-      patience_(endpoint.lane_traffic().patience),
+      count_(now.count),
+      patience_(now.patience),
       due_(Clock::now() + interval_of(patience_)) {}
 
 int LaneWatch::sleep_ms(Clock::time_point now) const {
@@ -66,7 +66,7 @@ Status LaneWatch::judge(Lane& lane, const LaneTraffic& traffic, Clock::time_poin
 }
 
 Status LaneWatch::hear(const LaneReport& report) {
-  // This side's lanes cannot be counted: a tunnel ends at a Unix socket here, or the kernel is an old one.
+  // This side's kernel counts nothing (lane_traffic.h), and the peer's does.
   if (count_ == 0) return Status::ok();
   if (report.count != count_) return {Code::kProtocol, "a report about other lanes"};
   for (std::size_t index = 0; index < count_; ++index) {

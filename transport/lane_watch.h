@@ -33,7 +33,7 @@ class LaneWatch {
   using Clock = std::chrono::steady_clock;
 
   // `endpoint` outlives it.
-  explicit LaneWatch(const Endpoint& endpoint);
+  explicit LaneWatch(const Endpoint& endpoint) : LaneWatch(endpoint, endpoint.lane_traffic()) {}
 
   // For poll(2): until turn() has something to do; -1 if this endpoint's lanes lose nothing.
   int sleep_ms(Clock::time_point now) const;
@@ -52,6 +52,7 @@ class LaneWatch {
     int looks = 0;               // since then
   };
 
+  LaneWatch(const Endpoint& endpoint, const LaneTraffics& now);
   Status judge(Lane& lane, const LaneTraffic& traffic, Clock::time_point now) const;
 
   const Endpoint& endpoint_;

@@ -32,8 +32,8 @@ class MirrorOrders {
 
   // kProtocol: one waits already. Does not wait. What is no order ends the session.
   Status order(std::vector<std::byte> message);
-  // Ends the thread, which may end the session: before anything that the session's end needs goes away.
-  // Again: nothing.
+  // Ends the thread. The thread may end the session, so this comes before the members that ending needs are
+  // destroyed. A second call does nothing.
   void stop();
   // The executor has done one more WriteHostPieces, whatever came of it.
   void wrote();

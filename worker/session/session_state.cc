@@ -52,7 +52,7 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
 // REQUIRES: the session and the mover have ended.
 SessionState::~SessionState() {
   own_calls.stop();
-  mirror_orders.stop();  // its thread ends the session by all of this if it cannot answer
+  mirror_orders.stop();  // its thread may end the session, which uses the other members
   waiters.stop();        // they use the objects
   release_objects();
 }

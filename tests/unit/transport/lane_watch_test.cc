@@ -130,7 +130,7 @@ TEST(LaneWatch, SleepsForGoodWhereNothingIsLost) {
   EXPECT_FALSE(watch.turn(LaneWatch::Clock::now() + 1h).value());
 }
 
-// The peer's lanes begin at a tunnel, and this side's end at a Unix socket.
+// The peer's kernel counts, and this side's is an older one.
 TEST(LaneWatch, AReportIsOfNoUseWhereNothingIsCounted) {
   const auto pair = make_loopback_pair();
   LaneWatch watch(*pair.first);
