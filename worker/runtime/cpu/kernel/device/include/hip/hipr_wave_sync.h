@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wave functions of HIP 6.2 and 7 that take a mask of lanes, for headers that lack them: __shfl_sync, __ballot_sync,
-// __match_any_sync, __reduce_add_sync, __syncwarp and their like. As in HIP a mask has 64 bits; every lane in it has to
-// reach the same call. Included by our hip/hip_runtime.h.
+// Wave functions of HIP 6.2 and 7 that take a mask of lanes, up to HIP 6: __shfl_sync, __ballot_sync, __match_any_sync,
+// __reduce_add_sync, __syncwarp and their like. As in HIP a mask has 64 bits; every lane in it has to reach the same
+// call. Included by our hip/hip_runtime.h.
 #pragma once
 
 #include <hip/hip_runtime.h>
