@@ -15,7 +15,7 @@ from .text import NAME, Unsupported, closing, quote, split_top, take_type, unquo
 LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-%sf80:128-n8:16:32:64-S128"
 TRIPLE = "x86_64-pc-linux-gnu"
 DYNAMIC_SHARED_BYTES = 65536  # HIPR_DYNAMIC_SHARED_BYTES
-DEVICE_ABI = 4                # HIPR_DEVICE_ABI
+DEVICE_ABI = 5                # HIPR_DEVICE_ABI
 TABLE_SECTION = ".hipr_table"
 
 FIRST_OPAQUE = 15        # LLVM versions from this on write every pointer as `ptr`

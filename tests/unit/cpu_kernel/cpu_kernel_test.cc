@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "worker/runtime/cpu/kernel/processor.h"
+
 namespace tf::cpu {
 
 std::string code_objects;
@@ -112,6 +114,15 @@ TEST_F(CpuKernel, WallClocksAreOne) {
   EXPECT_NE(0u, times[0]);
   EXPECT_LE(times[0], times[1]);
   EXPECT_LE(times[1], times[2]);
+}
+
+TEST_F(CpuKernel, ClocksCountAtTheDevicesRate) {
+  long long wall[4] = {}, ticks[2] = {};
+  const long long wait = 1'000'000;  // 10 ms of wall_clock64(), which counts at 100 MHz
+  ASSERT_EQ(hipSuccess, run("two_clocks", line(1, 1), &wall[0], &ticks[0], wait));
+  const double walls_ticks = (static_cast<double>(ticks[1] - ticks[0])) * 100'000.0 / clock_khz();
+  EXPECT_GE(walls_ticks + 2.0, static_cast<double>(wall[2] - wall[1])) << clock_khz() << " kHz";
+  EXPECT_LE(walls_ticks - 2.0, static_cast<double>(wall[3] - wall[0])) << clock_khz() << " kHz";
 }
 
 TEST_F(CpuKernel, AtomicsCountEveryThread) {

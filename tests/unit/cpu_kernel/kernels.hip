@@ -100,6 +100,18 @@ extern "C" __global__ void clocks(unsigned long long* out) {
   out[2] = wall_clock64();
 }
 
+// clock64() between readings of the other clock, before and after some of its time has passed.
+extern "C" __global__ void two_clocks(long long* wall, long long* ticks, long long wait) {
+  wall[0] = wall_clock64();
+  ticks[0] = clock64();
+  wall[1] = wall_clock64();
+  do {
+    wall[2] = wall_clock64();
+  } while (wall[2] - wall[1] < wait);
+  ticks[1] = clock64();
+  wall[3] = wall_clock64();
+}
+
 extern "C" __global__ void atomics(int* i, float* f, double* d, unsigned* u) {
   atomicAdd(i, 1);
   atomicAdd(f, 1.0f);

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <climits>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <string>
 
 #include "hipcore/newer/hip_types.h"
+#include "worker/runtime/cpu/kernel/processor.h"
 #include "worker/runtime/cpu/kernel_api.h"
 
 namespace tf::cpu {
@@ -17,32 +18,13 @@ namespace {
 
 constexpr int kWallClock_khz = 100'000;  // device/support.cc, __ockl_steadyctr_u64
 
-// The value of the first line of a "key : value" file that starts with the key.
-std::string first_value(const char* path, const char* key) {
-  std::ifstream file(path);
-  std::string line;
-  while (std::getline(file, line)) {
-    const std::size_t colon = line.find(':');
-    if (line.rfind(key, 0) != 0 || colon == std::string::npos) continue;
-    const std::size_t start = line.find_first_not_of(" \t", colon + 1);
-    return start == std::string::npos ? std::string() : line.substr(start);
-  }
-  return {};
-}
-
 std::string cpu_name() {
-  const std::string name = first_value("/proc/cpuinfo", "model name");
+  const std::string name = processor_fact("model name");
   return name.empty() ? "x86-64 processor" : name;
 }
 
-int clock_khz() {
-  const std::string megahertz = first_value("/proc/cpuinfo", "cpu MHz");
-  const double value = megahertz.empty() ? 0.0 : std::strtod(megahertz.c_str(), nullptr);
-  return value > 0.0 && value < 1e6 ? static_cast<int>(value * 1000.0) : 1'000'000;
-}
-
 int cache_bytes() {
-  const std::string kilobytes = first_value("/proc/cpuinfo", "cache size");
+  const std::string kilobytes = processor_fact("cache size");
   const long value = kilobytes.empty() ? 0 : std::strtol(kilobytes.c_str(), nullptr, 10);
   return value > 0 && value < INT_MAX / 1024 ? static_cast<int>(value * 1024) : 1 << 20;
 }
@@ -90,7 +72,7 @@ hipDeviceProp_t make_properties(int number, const DeviceShape& shape) {
   p.maxGridSize[0] = INT_MAX;
   p.maxGridSize[1] = p.maxGridSize[2] = 65536;
   p.clockRate = clock_khz();
-  p.clockInstructionRate = 1'000'000;  // device-side clocks count nanoseconds
+  p.clockInstructionRate = p.clockRate;
   p.memoryClockRate = p.clockRate;
   p.memoryBusWidth = 64;
   p.totalConstMem = kMaxSharedBytes;

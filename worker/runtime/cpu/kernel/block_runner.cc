@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "worker/runtime/cpu/kernel/processor.h"
+
 namespace tf::cpu {
 namespace {
 
@@ -17,9 +19,9 @@ bool free_in(DeviceHeap& heap, void* memory) {
 }  // namespace
 
 const HiprServices BlockRunner::kServices = {
-    &BlockRunner::barrier, &BlockRunner::exchange, &BlockRunner::grid_barrier,
-    &BlockRunner::print,   &BlockRunner::trap,     &BlockRunner::clock_ns,
-    &BlockRunner::step,    &BlockRunner::allocate, &BlockRunner::release};
+    &BlockRunner::barrier, &BlockRunner::exchange,   &BlockRunner::grid_barrier, &BlockRunner::print,
+    &BlockRunner::trap,    &BlockRunner::clock_ns,   &BlockRunner::step,         &BlockRunner::allocate,
+    &BlockRunner::release, &BlockRunner::clock_ticks};
 
 BlockRunner::BlockRunner() {
   bound_.runner = this;
@@ -325,5 +327,7 @@ std::uint64_t BlockRunner::clock_ns() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
+
+std::uint64_t BlockRunner::clock_ticks() { return cpu::clock_ticks(clock_ns()); }
 
 }  // namespace tf::cpu

@@ -76,6 +76,7 @@ class BlockRunner {
   static void* allocate(HiprContext* context, std::uint64_t bytes);
   static void release(HiprContext* context, void* memory);
   static std::uint64_t clock_ns();
+  static std::uint64_t clock_ticks();
   static const HiprServices kServices;
 
   // context_ is the first member of this helper, so a context leads back to its runner.

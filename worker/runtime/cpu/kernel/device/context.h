@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define HIPR_DEVICE_ABI 4u
+#define HIPR_DEVICE_ABI 5u
 // Its code objects still run: they know a part of the services.
 #define HIPR_OLDEST_DEVICE_ABI 3u
 #define HIPR_WAVE_SIZE 64u
@@ -43,6 +43,8 @@ struct HiprServices {
   void* (*allocate)(struct HiprContext*, uint64_t bytes);
   // Ends the grid with an error, and does not return, if `memory` is not an allocation of that heap.
   void (*release)(struct HiprContext*, void* memory);
+  // From ABI 5 on. In ticks of the rate that hipDeviceAttributeClockRate says.
+  uint64_t (*clock_ticks)(void);
 };
 
 struct HiprContext {

@@ -198,10 +198,10 @@ WAVE_API uint32_t __ockl_activelane_u32() {
 }
 
 // ---- clocks, memory -----------------------------------------------------------------------------------
-// A wave's clocks: 100 MHz for the real-time one, as on the GPU; nanoseconds for the other.
+// A wave's clocks: 100 MHz for the real-time one, as on the GPU; the device's rate for the other.
 API uint64_t __hipr_amdgcn_s_memrealtime() { return context->services->clock_ns() / 10; }
 API uint64_t __ockl_steadyctr_u64() { return __hipr_amdgcn_s_memrealtime(); }
-API uint64_t __hipr_amdgcn_s_memtime() { return context->services->clock_ns(); }
+API uint64_t __hipr_amdgcn_s_memtime() { return context->services->clock_ticks(); }
 API uint32_t __hipr_amdgcn_s_getreg(int32_t) { return 0; }
 API void __hipr_amdgcn_s_sleep(int32_t) { __builtin_ia32_pause(); }
 API void __hipr_amdgcn_s_waitcnt(int32_t) {}
