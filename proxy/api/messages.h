@@ -48,6 +48,10 @@ MESSAGE(0x000b, notice, CallbackRefused) { u64 cookie; };
 MESSAGE(0x0115, call, SetLimit) { u32 limit; u32 reserved; u64 value; };
 REPLY(SetLimit) { u64 value; };
 
+// hipDeviceReset, as far as it is the worker's: what kernels have allocated, access to peers. The client has waited for
+// the device.
+MESSAGE(0x0118, post, ResetDevice) NO_WORK { u64 reserved; };
+
 // --- 0x02xx memory -----------------------------------------------------------------------------------
 
 // Payload arrives on the bulk plane under `tag`, `bytes` long.

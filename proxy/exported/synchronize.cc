@@ -20,8 +20,8 @@ hipError_t hipDeviceSynchronize(ApiCall& call) {
   return call.finish(client.connection().synchronize_device(call.device()));
 }
 
-// Finishes the device's work, clears its errors and flags, and frees its memory, as AMD's runtime does. The
-// program keeps its other objects.
+// Finishes the device's work, clears its errors and flags, and frees its memory, that of its kernels too, as
+// AMD's runtime does. The program keeps its other objects.
 hipError_t hipDeviceReset(ApiCall& call) {
   if (!call.connected()) return call.finish();
   Client& client = call.client();
@@ -29,6 +29,7 @@ hipError_t hipDeviceReset(ApiCall& call) {
   client.free_memory(call.device());
   client.pools().set_current(call.device(), 0);
   client.set_device_flags(call.device(), hipDeviceScheduleAuto);
+  static_cast<void>(client.connection().post(call.device(), protocol::ResetDeviceRequest{}));
   return call.finish(error == kLostError ? error : hipSuccess);
 }
 

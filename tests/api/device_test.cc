@@ -210,6 +210,18 @@ TEST(Device, Peers) {
   EXPECT_EQ(hipDeviceDisablePeerAccess(1), hipErrorPeerAccessNotEnabled);
 }
 
+TEST(Device, AResetEndsAccessToPeers) {
+  int answer = 0;
+  if (device_count() < 2) GTEST_SKIP() << "one device";
+  HIP_OK(hipDeviceCanAccessPeer(&answer, 0, 1));
+  if (answer == 0) GTEST_SKIP() << "no peer access";
+  HIP_OK(hipSetDevice(0));
+  HIP_OK(hipDeviceEnablePeerAccess(1, 0));
+  HIP_OK(hipDeviceReset());
+  HIP_OK(hipDeviceEnablePeerAccess(1, 0));
+  HIP_OK(hipDeviceDisablePeerAccess(1));
+}
+
 TEST(Device, PeersByContext) {
   EXPECT_EQ(hipCtxEnablePeerAccess(nullptr, 0), hipErrorInvalidDevice);
   EXPECT_EQ(hipCtxDisablePeerAccess(nullptr), hipErrorInvalidDevice);

@@ -171,7 +171,6 @@ TEST(Heap, KernelsOfAnotherModuleShareIt) {
 
 TEST(Heap, AResetFreesIt) {
   if (is_nvidia()) GTEST_SKIP() << "a reset ends the driver's context";
-  if (is_remote()) GTEST_SKIP() << "the worker does not hear of a reset (docs/limits.md)";
   std::size_t limit = 0;
   HIP_OK(hipDeviceGetLimit(&limit, hipLimitMallocHeapSize));
   const std::size_t bytes = 64 << 10;

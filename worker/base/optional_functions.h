@@ -51,6 +51,7 @@ struct OptionalFunctions {
   decltype(&::hipRemoteCreateMaskedStream) create_masked_stream = nullptr;
   decltype(&::hipRemoteFlushWrites) flush_writes = nullptr;
   decltype(&::hipRemoteBindManaged) bind_managed = nullptr;
+  decltype(&::hipRemoteEmptyHeap) empty_heap = nullptr;
   decltype(&::hipRemoteKernelParameter) kernel_parameter = nullptr;
   decltype(&::hipRemoteLaunchCooperative) launch_cooperative = nullptr;
   decltype(&::hipRemoteUnavailableReason) unavailable_reason = nullptr;

@@ -89,6 +89,7 @@ OptionalFunctions find_optional(void* library) {
   find(library, "hipModuleGetFunctionCount", optional.function_count);
   find(library, "hipRemoteFlushWrites", optional.flush_writes);
   find(library, "hipRemoteBindManaged", optional.bind_managed);
+  find(library, "hipRemoteEmptyHeap", optional.empty_heap);
   find(library, "hipRemoteCreateMaskedStream", optional.create_masked_stream);
   find(library, "hipRemoteKernelParameter", optional.kernel_parameter);
   find(library, "hipRemoteLaunchCooperative", optional.launch_cooperative);

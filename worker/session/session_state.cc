@@ -13,6 +13,7 @@ using protocol::HandleKind;
 
 SessionState::SessionState(SessionSetup setup, Life& session_life)
     : hip(setup.hip),
+      empty_heap(setup.optional.empty_heap),
       life(session_life),
       tally(setup.tally != nullptr ? *setup.tally : own_tally),
       bulk(setup.endpoint.bulk(), tally),

@@ -72,6 +72,7 @@ struct SessionState {
   bool is_awaited(const void* object) const { return short_waits.uses(object) || waiters.uses(object); }
 
   const protocol::HipTable& hip;
+  const decltype(&::hipRemoteEmptyHeap) empty_heap;  // null: the runtime has none
   Life& life;
   SessionTally own_tally;  // if the setup has none
   SessionTally& tally;

@@ -76,6 +76,10 @@ hipError_t hipRemoteOpenSharedEvent(hipEvent_t* event, hipIpcEventHandle_t handl
  * hipErrorNotFound: it has no such variable. No kernel of the module runs. */
 hipError_t hipRemoteBindManaged(hipModule_t module, const char* name, void* memory);
 
+/* Frees what kernels have allocated on the device by malloc() and new, as hipDeviceReset does. Does not wait:
+ * a kernel that still runs loses what it has. */
+hipError_t hipRemoteEmptyHeap(int device);
+
 /* Why there is no device, in words; null if there is one. The text lives as long as the library. */
 const char* hipRemoteUnavailableReason(void);
 

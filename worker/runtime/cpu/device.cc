@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "worker/runtime/common/extensions.h"
+#include "worker/runtime/cpu/api.h"
 #include "worker/runtime/cpu/backend.h"
 #include "worker/runtime/cpu/kernel/fiber.h"
 #include "worker/runtime/cpu/memory.h"
@@ -137,3 +139,9 @@ hipError_t Backend::disable_peer(int peer) {
 runtime::LinkType Backend::link_type(int, int) { return runtime::LinkType::kPci; }
 
 }  // namespace tf::cpu
+
+extern "C" TF_CPU_EXPORT hipError_t hipRemoteEmptyHeap(int device) {
+  if (device < 0 || device >= tf::cpu::Backend::device_count()) return hipErrorInvalidDevice;
+  tf::cpu::Runtime::get().device(device).heap().clear();
+  return hipSuccess;
+}

@@ -44,7 +44,7 @@ class DeviceHeap {
   void* allocate(std::size_t bytes);
   // Null is nothing to free. False: this is not the start of an allocation (any more).
   [[nodiscard]] bool free(void* pointer);
-  // Frees everything. REQUIRES: no kernel runs that uses it.
+  // Frees everything. A kernel that still runs loses what it has: it reads zeros there, and cannot free it.
   void clear();
 
  private:
