@@ -18,7 +18,7 @@ WORKER = NET | {"hipcore/wire"}
 FRONT = {"hipcore/abi", "hipcore/array", "hipcore/codeobject", "hipcore/composed", "hipcore/graph", "hipcore/errors",
          "hipcore/launch", "hipcore/memory", "hipcore/newer", "transport/base"}
 RUNTIME = FRONT | {"worker/runtime/common"}
-PROXY = NET | {"hipcore/abi", "hipcore/newer", "hipcore/wire", "proxy/base", "proxy/stats"}
+PROXY = NET | {"hipcore/abi", "hipcore/devices", "hipcore/newer", "hipcore/wire", "proxy/base", "proxy/stats"}
 EXPORTED = PROXY | {"transport/factory", "hipcore/array", "hipcore/codeobject", "hipcore/composed", "hipcore/graph",
                     "hipcore/errors", "hipcore/launch", "hipcore/memory", "proxy/session", "proxy/memory",
                     "proxy/module", "proxy/copy",
@@ -38,6 +38,7 @@ MAY_INCLUDE = {
     "hipcore/array": {"transport/base"},
     "hipcore/codeobject": {"transport/base"},
     "hipcore/newer": set(),
+    "hipcore/devices": set(),
     "hipcore/composed": {"hipcore/codeobject", "hipcore/newer", "transport/base"},
     "hipcore/abi": {"hipcore/newer", "hipcore/wire"},
     "hipcore/graph": {"hipcore/abi", "hipcore/array", "hipcore/memory", "hipcore/newer", "transport/base"},
@@ -50,7 +51,8 @@ MAY_INCLUDE = {
     "reference": set(),  # made of docs/reference
     # The client's rooms, from the lowest up. proxy/gen is made of proxy/api.
     "proxy/api": set(),
-    "proxy/base": NET | {"transport/shaper", "hipcore/abi", "hipcore/errors", "hipcore/wire", "reference"},
+    "proxy/base": NET | {"transport/shaper", "hipcore/abi", "hipcore/devices", "hipcore/errors", "hipcore/wire",
+                         "reference"},
     "proxy/stats": NET | {"hipcore/wire", "proxy/base", "proxy/gen/functions.h"},
     "proxy/session": PROXY | {"hipcore/errors", "transport/factory", "transport/shaper"},
     "proxy/memory": PROXY | {"hipcore/array", "proxy/session"},
@@ -76,7 +78,7 @@ MAY_INCLUDE = {
     "worker/gen": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session"},
     "worker/supervisor": WORKER | {"worker/base", "worker/runtime/common/turn_page.h"},
     "worker/runtime/common": FRONT,  # and the Backend that it is compiled with
-    "worker/runtime/cpu": RUNTIME | {"cpu"},
+    "worker/runtime/cpu": RUNTIME | {"cpu", "hipcore/devices"},
     "worker/runtime/cpu/rtc": {"worker/runtime/common", "hipcore/abi", "hipcore/wire", "transport/net",
                                "transport/base"},
     "worker/runtime/cuda": RUNTIME,

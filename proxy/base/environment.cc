@@ -26,15 +26,6 @@ Result<long> number(std::string_view name, long least, long most) {
   return value;
 }
 
-// Unlike ours, these say something else when they are empty than when they are not set.
-VisibleDevices read_visible_devices() {
-  VisibleDevices visible;
-  if (const char* const rocr = std::getenv("ROCR_VISIBLE_DEVICES")) visible.rocr = rocr;
-  visible.hip = environment_value("HIP_VISIBLE_DEVICES");
-  if (visible.hip.empty()) visible.hip = environment_value("CUDA_VISIBLE_DEVICES");
-  return visible;
-}
-
 Status read_keys(Settings& settings) {
   settings.key_file = environment_value("TF_KEY_FILE");
   settings.known_workers = environment_value("TF_KNOWN_WORKERS");
@@ -74,7 +65,7 @@ Result<Settings> read_settings() {
     if (!device) return device.status();
     settings.device = static_cast<int>(*device);
   }
-  settings.visible = read_visible_devices();
+  settings.visible = hipcore::read_visible_devices();
   if (environment_value("TF_COPY_THREADS") != "auto") {
     Result<long> threads = number("TF_COPY_THREADS", 1, kCopyThreadsMax);
     if (!threads) return threads.status();

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/base/visible_devices.h"
+#include "hipcore/devices/visible_devices.h"
 #include "transport/base/status.h"
 #include "transport/secure/level.h"
 #include "transport/shaper/shape.h"
@@ -31,7 +31,7 @@ struct Settings {
   std::chrono::milliseconds io_timeout{30'000};
   bool mirrors_pinned = true;
   int device = -1;  // -1: all devices of the worker are visible
-  VisibleDevices visible;
+  hipcore::VisibleDevices visible;
   std::optional<unsigned> copy_threads;
   std::optional<shaper::Shape> shape;
   std::optional<secure::Level> security;  // none: by what the worker's address is (session/keys.h)

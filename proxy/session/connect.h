@@ -23,11 +23,11 @@ struct Connected {
   std::string share;                  // of its tenant, as hip-worker --limit takes it; empty: no limits
   net::OwnedStream control;
   protocol::SharedFiles files;
-  int only_device = -1;          // TF_DEVICE_ID
-  VisibleDevices visible;        // of these, or of all
-  bool streams_limited = false;  // protocol::HelloReply
-  bool mirrors_pinned = true;    // TF_MIRROR
-  bool watches_pages = true;     // false: as on a system that does not say which pages were written
+  int only_device = -1;             // TF_DEVICE_ID
+  hipcore::VisibleDevices visible;  // of these, or of all
+  bool streams_limited = false;     // protocol::HelloReply
+  bool mirrors_pinned = true;       // TF_MIRROR
+  bool watches_pages = true;        // false: as on a system that does not say which pages were written
 };
 
 // The failure says what was tried and what to do.

@@ -49,7 +49,7 @@ bool stays(std::int32_t attribute, const Allowed& may) {
 }  // namespace
 
 std::vector<int> seen_devices(const protocol::WorkerSnapshot& snapshot, int only,
-                              const VisibleDevices& visible) {
+                              const hipcore::VisibleDevices& visible) {
   const int count = static_cast<int>(snapshot.devices.size());
   if (only >= count) {
     log_line("TF_DEVICE_ID=" + std::to_string(only) + ": the worker has " + std::to_string(count) +
@@ -61,9 +61,9 @@ std::vector<int> seen_devices(const protocol::WorkerSnapshot& snapshot, int only
     if (only < 0 || device == only) offered.push_back(device);
   std::vector<std::string> uuids;
   for (const int device : offered)
-    uuids.push_back(uuid_text(snapshot.devices[static_cast<std::size_t>(device)].properties.uuid));
+    uuids.push_back(hipcore::uuid_text(snapshot.devices[static_cast<std::size_t>(device)].properties.uuid));
   std::vector<int> seen;
-  for (const std::size_t chosen : choose_visible(visible, uuids)) seen.push_back(offered[chosen]);
+  for (const std::size_t chosen : hipcore::choose_visible(visible, uuids)) seen.push_back(offered[chosen]);
   return seen;
 }
 

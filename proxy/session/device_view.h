@@ -7,15 +7,15 @@
 #include <span>
 #include <vector>
 
+#include "hipcore/devices/visible_devices.h"
 #include "hipcore/wire/device_snapshot.h"
-#include "proxy/base/visible_devices.h"
 
 namespace tf::proxy {
 
 // The worker's ordinals of the devices that the program sees, in its order. `only`: the one that TF_DEVICE_ID
 // names; negative: all. The lists choose among these.
 std::vector<int> seen_devices(const protocol::WorkerSnapshot& snapshot, int only,
-                              const VisibleDevices& visible);
+                              const hipcore::VisibleDevices& visible);
 
 // Keeps these, in this order. REQUIRES: they are the snapshot's, and none stands there twice
 protocol::WorkerSnapshot keep_devices(protocol::WorkerSnapshot snapshot, std::span<const int> devices);

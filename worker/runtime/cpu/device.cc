@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices: their properties, waiting for them, their contexts, access between them.
-#include <cstdio>
-#include <cstring>
-
 #include "worker/runtime/common/extensions.h"
 #include "worker/runtime/cpu/api.h"
 #include "worker/runtime/cpu/backend.h"
@@ -15,11 +12,7 @@ namespace tf::cpu {
 
 static_assert(kStackLimitBytes == kFiberStackBytes);
 
-hipUUID Backend::uuid(int ordinal) {
-  hipUUID uuid{};
-  std::snprintf(uuid.bytes, sizeof uuid.bytes, "CPU-%011d", Runtime::get().device(ordinal).number());
-  return uuid;
-}
+hipUUID Backend::uuid(int ordinal) { return device_uuid(Runtime::get().device(ordinal).number()); }
 
 hipError_t Backend::attribute(int ordinal, hipDeviceAttribute_t attribute, int& value) {
   const auto answer = attribute_of(properties(ordinal), attribute);

@@ -57,6 +57,12 @@ void set_textures(hipDeviceProp_t& properties) {
 
 }  // namespace
 
+hipUUID device_uuid(int number) {
+  hipUUID uuid{};
+  std::snprintf(uuid.bytes, sizeof uuid.bytes, "CPU-%011d", number);
+  return uuid;
+}
+
 hipDeviceProp_t make_properties(int number, const DeviceShape& shape) {
   hipDeviceProp_t p;
   std::memset(&p, 0, sizeof p);

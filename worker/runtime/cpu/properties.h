@@ -28,6 +28,7 @@ struct DeviceShape {
 };
 inline constexpr int kMultiprocessorsMax = 2048;  // of a device: what masks of compute units can name
 
+hipUUID device_uuid(int number);
 hipDeviceProp_t make_properties(int number, const DeviceShape& shape);
 
 // The attribute's value; none if this release does not know or answer it.

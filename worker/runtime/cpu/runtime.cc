@@ -6,14 +6,17 @@
 #include <sys/sysinfo.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
-#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <string_view>
+#include <cstring>
+#include <string>
 #include <thread>
 #include <utility>
 
+#include "hipcore/devices/visible_devices.h"
 #include "transport/base/mutex.h"
 #include "worker/runtime/cpu/device_failure.h"
 #include "worker/runtime/cpu/event.h"
@@ -48,25 +51,15 @@ std::size_t half_of_memory(int devices) {
   return static_cast<std::size_t>(info.totalram) * info.mem_unit / 2 / static_cast<std::size_t>(devices);
 }
 
-// The numbers of the devices that the program sees, of `count`. HIP_VISIBLE_DEVICES lists them. As in AMD's
-// runtime, everything after an invalid number is ignored, and a repeated number counts once.
-std::vector<int> visible_devices(int count) {
-  const char* const text = std::getenv("HIP_VISIBLE_DEVICES");
-  std::vector<int> visible;
-  if (!text || *text == '\0') {
-    for (int number = 0; number < count; ++number) visible.push_back(number);
-    return visible;
+// The numbers of the devices that the program sees, of `count`.
+std::vector<std::size_t> visible_devices(int count) {
+  std::vector<std::string> uuids;
+  for (int number = 0; number < count; ++number) {
+    std::array<std::uint8_t, sizeof(hipUUID::bytes)> bytes;
+    std::memcpy(bytes.data(), device_uuid(number).bytes, bytes.size());
+    uuids.push_back(hipcore::uuid_text(bytes));
   }
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view word = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
-    int number = -1;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    const bool whole = error == std::errc() && end == word.data() + word.size();
-    if (!whole || number < 0 || number >= count) break;
-    if (std::find(visible.begin(), visible.end(), number) == visible.end()) visible.push_back(number);
-  }
-  return visible;
+  return hipcore::choose_visible(hipcore::read_visible_devices(), uuids);
 }
 
 }  // namespace
@@ -177,8 +170,8 @@ Runtime::Runtime() : virtual_memory_(std::make_unique<VirtualMemory>()) {
       setting("HIP_CPU_MEMORY_BYTES", half_of_memory(devices), kHugePage_bytes, std::size_t{1} << 46);
   // Copies take as long as over a bus: then nothing may bypass them.
   shape.behind_bus = settings_.copy_ns_per_byte > 0.0;
-  for (const int number : visible_devices(devices))
-    devices_.push_back(std::make_unique<Device>(device_count(), number, shape));
+  for (const std::size_t number : visible_devices(devices))
+    devices_.push_back(std::make_unique<Device>(device_count(), static_cast<int>(number), shape));
 }
 
 Runtime::~Runtime() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads lists of devices as AMD's runtimes do.
-#include "proxy/base/visible_devices.h"
+#include "hipcore/devices/visible_devices.h"
 
 #include <algorithm>
 #include <cctype>
@@ -8,7 +8,7 @@
 #include <numeric>
 #include <string_view>
 
-namespace tf::proxy {
+namespace tf::hipcore {
 namespace {
 
 constexpr std::string_view kUuidStart = "GPU-";
@@ -89,6 +89,16 @@ std::vector<std::size_t> choose_hip(std::string_view list, std::span<const std::
 
 }  // namespace
 
+VisibleDevices read_visible_devices() {
+  VisibleDevices visible;
+  if (const char* const rocr = std::getenv("ROCR_VISIBLE_DEVICES")) visible.rocr = rocr;
+  for (const char* const name : {"HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}) {
+    const char* const list = std::getenv(name);
+    if (visible.hip.empty() && list != nullptr) visible.hip = list;
+  }
+  return visible;
+}
+
 std::string uuid_text(const std::array<std::uint8_t, 16>& uuid) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text(kUuidStart);
@@ -114,4 +124,4 @@ std::vector<std::size_t> choose_visible(const VisibleDevices& visible, std::span
   return chosen;
 }
 
-}  // namespace tf::proxy
+}  // namespace tf::hipcore

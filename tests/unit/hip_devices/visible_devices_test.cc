@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lists of visible devices, entry by entry as AMD's runtimes read them.
-#include "proxy/base/visible_devices.h"
+#include "hipcore/devices/visible_devices.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tf::proxy {
+namespace tf::hipcore {
 namespace {
 
 using Chosen = std::vector<std::size_t>;
@@ -86,4 +86,4 @@ TEST(UuidText, IsAsTheVendorWritesIt) {
 }
 
 }  // namespace
-}  // namespace tf::proxy
+}  // namespace tf::hipcore
