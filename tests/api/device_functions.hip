@@ -75,6 +75,23 @@ __global__ void math_functions(const float* x, float* single, const double* y, d
   d[7 * n] = fmod(b, 0.75) + rint(b) + fma(b, b, 1.0);
 }
 
+// Functions in which roundings add up, or that have edges. Two numbers each: the argument, and room for the answer.
+__global__ void delicate_functions(double* d) {
+  int bits = 77;
+  d[1] = cbrt(d[0]);
+  d[3] = rcbrt(d[2]);
+  d[5] = norm4d(d[4], 1.0, 2.0, 3.0);
+  d[7] = rnorm4d(d[6], 1.0, 2.0, 3.0);
+  d[9] = erfinv(d[8]);
+  d[11] = erfcinv(d[10]);
+  d[13] = erfcx(d[12]);
+  d[15] = normcdf(d[14]);
+  d[17] = normcdfinv(d[16]);
+  d[19] = cyl_bessel_i0(d[18]);
+  d[21] = scalbln(d[20], 2147483647l);
+  d[23] = isnan(remquo(d[22], 2.0, &bits)) ? bits : 78;
+}
+
 // Short vectors and half precision go to AMD's device libraries in ways of their own.
 __global__ void dot_products(int* i, unsigned* u, float* f) {
   const short2 s = make_short2(-32768, -32768);
@@ -123,6 +140,14 @@ __global__ void directed_conversions(double x, long long n, double* out) {
   put(4, __ocml_cvtrtn_f64_s64(n), __ocml_cvtrtp_f64_s64(n), __ocml_cvtrtz_f64_s64(n));
 }
 
+// To integers: three rows of `n`.
+__global__ void integers_of(const double* x, long long* out) {
+  const unsigned i = threadIdx.x, n = blockDim.x;
+  out[i] = static_cast<int>(x[i]);
+  out[n + i] = static_cast<unsigned>(static_cast<float>(x[i]));
+  out[2 * n + i] = __half2short_rz(__float2half(static_cast<float>(x[i])));
+}
+
 __global__ void print_values(int x) {
   if (threadIdx.x < 2)
     printf("device says %d %s %5.2f %c %ld\n", x + int(threadIdx.x), "text", 1.5, 'z', -7L);
@@ -140,10 +165,12 @@ void launch_atomic_functions(int* i, unsigned* u, unsigned long long* wide, floa
 void launch_math_functions(const float* x, float* single, const double* y, double* wide, int threads) {
   math_functions<<<1, threads>>>(x, single, y, wide);
 }
+void launch_delicate_functions(double* d) { delicate_functions<<<1, 1>>>(d); }
 void launch_dot_products(int* i, unsigned* u, float* f) { dot_products<<<1, 1>>>(i, u, f); }
 void launch_directed_conversions(double x, long long n, double* out) {
   directed_conversions<<<1, 1>>>(x, n, out);
 }
+void launch_integers_of(const double* x, long long* out, int count) { integers_of<<<1, count>>>(x, out); }
 void launch_print_values(int x) { print_values<<<1, 32>>>(x); }
 
 }  // namespace tf::api_test

@@ -103,6 +103,32 @@ TEST(DeviceFunctions, MathIsAsExactAsTheHosts) {
   }
 }
 
+// Expected are the exact values, rounded: within one unit of the last place.
+TEST(DeviceFunctions, DelicateMathIsExactOnCores) {
+  if (is_nvidia()) GTEST_SKIP() << "another library, with errors of its own";
+  const double values[][2] = {{-3.7537392533070797e307, -3.3482769050024575e102},
+                              {-18446744073709551616.0, -3.7846590327458372e-07},
+                              {1e300, 1e300},
+                              {0.0, 0.2672612419124244},
+                              {-2.2250738585072019e-308, -1.9719203645301425e-308},
+                              {1e-300, 26.209469960516124},
+                              {20.0, 0.02817434874105132},
+                              {-37.0, 5.725571222524577e-300},
+                              {1e-10, -6.361340902404057},
+                              {50.0, 2.9325537838493362e20},
+                              {-0.0, -0.0},
+                              {NAN, 0.0}};
+  DeviceBuffer memory(sizeof values);
+  HIP_OK(hipMemcpy(memory.get(), values, sizeof values, hipMemcpyHostToDevice));
+  launch_delicate_functions(memory.get<double>());
+  const std::vector<double> found = read<double>(memory.get(), sizeof values / sizeof(double));
+  for (std::size_t i = 0; i < std::size(values); ++i) {
+    const double answer = found[2 * i + 1], exact = values[i][1];
+    EXPECT_GE(answer, std::nextafter(exact, -INFINITY)) << i;
+    EXPECT_LE(answer, std::nextafter(exact, INFINITY)) << i;
+  }
+}
+
 // Kernels for the host's cores only: on other devices lanes part where these rely on a lockstep wave.
 TEST(DeviceFunctions, LanesSynchronizeOnCores) {
   hipDeviceProp_t properties{};
@@ -174,6 +200,26 @@ TEST(DeviceFunctions, ConversionsThatRoundInOneDirection) {
       }
       EXPECT_EQ(found[5], y < 0 ? found[4] : found[3]);
     }
+  }
+}
+
+// What a type does not hold becomes the nearest that it holds.
+TEST(DeviceFunctions, ConversionsToIntegersSaturate) {
+  std::vector<double> numbers{1e300, -1e300, INFINITY, 3e9, -3e9, 70000, -1.5, 7.9};
+  if (!is_nvidia()) numbers.push_back(NAN);
+  const std::size_t count = numbers.size();
+  DeviceBuffer x(count * sizeof(double)), out(3 * count * sizeof(long long));
+  HIP_OK(hipMemcpy(x.get(), numbers.data(), count * sizeof(double), hipMemcpyHostToDevice));
+  launch_integers_of(x.get<double>(), out.get<long long>(), static_cast<int>(count));
+  const std::vector<long long> found = read<long long>(out.get(), 3 * count);
+  const auto nearest = [](double number, double least, double most) {
+    return std::isnan(number) ? 0
+                              : static_cast<long long>(std::trunc(std::fmin(std::fmax(number, least), most)));
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    EXPECT_EQ(found[i], nearest(numbers[i], INT_MIN, INT_MAX)) << numbers[i];
+    EXPECT_EQ(found[count + i], nearest(numbers[i], 0, UINT_MAX)) << numbers[i];
+    EXPECT_EQ(found[2 * count + i], nearest(numbers[i], SHRT_MIN, SHRT_MAX)) << numbers[i];
   }
 }
 

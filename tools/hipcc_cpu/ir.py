@@ -9,7 +9,7 @@ end)` plus constants from which note.py reads the argument layout.
 """
 import re
 
-from . import passed_on, waves
+from . import conversions, passed_on, waves
 from .text import NAME, Unsupported, closing, quote, split_top, take_type, unquote
 
 LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-%sf80:128-n8:16:32:64-S128"
@@ -326,7 +326,7 @@ def take_names(text):
 def rewrite(text):
     """The host's IR of a module and its kernels in table order."""
     try:
-        text = waves.mark(text)
+        text = conversions.saturate(waves.mark(text))
     except ValueError as problem:
         raise Unsupported(str(problem)) from problem
     spelling = Spelling(text)

@@ -32,41 +32,74 @@ T cos_pi(T x) {
   if (r == static_cast<T>(0.5) || r == static_cast<T>(1.5)) return 0;
   return static_cast<T>(cos(static_cast<double>(r) * kPi<double>));
 }
+// The functions below are worked out in more digits than a double has, since roundings add up in them.
 // Power series; converges for every finite argument (terms fall after x/2 of them).
-double bessel_i(int order, double x) {
-  double term = order == 0 ? 1.0 : x / 2, sum = term;
+long double bessel_i(int order, long double x) {
+  long double term = order == 0 ? 1 : x / 2, sum = term;
   for (int k = 1; k < 2000; ++k) {
-    term *= (x / 2) * (x / 2) / (static_cast<double>(k) * (k + order));
+    term *= (x / 2) * (x / 2) / (static_cast<long double>(k) * (k + order));
     sum += term;
-    if (fabs(term) <= 1e-17 * fabs(sum)) break;
+    if (fabsl(term) <= 1e-21L * fabsl(sum)) break;
   }
   return sum;
 }
-// Quantile of the normal distribution: a rational start, then Newton steps on erfc.
-double normal_quantile(double p) {
-  if (!(p > 0 && p < 1)) return p == 0 ? -INFINITY : p == 1 ? INFINITY : NAN;
-  const double tail = p < 0.5 ? p : 1 - p;
-  const double t = sqrt(-2 * log(tail));
-  double x = t - (2.515517 + 0.802853 * t + 0.010328 * t * t) /
-                     (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t * t * t);
+constexpr long double kRootOfPi = 1.7724538509055160272981674833411452L;
+constexpr long double kRootOfTwo = 1.4142135623730950488016887242096981L;
+// Halley's steps from near the root of f, which is erf or 1 - erfc, less a number.
+template <typename Function>
+long double erf_root(long double y, Function f) {
   for (int step = 0; step < 4; ++step) {
-    const double error = 0.5 * erfc(x / M_SQRT2) - tail;
-    x += error / (exp(-x * x / 2) / sqrt(2 * kPi<double>));
+    const long double off = f(y) * kRootOfPi / 2 * expl(y * y);
+    y -= off / (1 + y * off);
   }
-  return p < 0.5 ? -x : x;
+  return y;
 }
-double erf_inverse(double x) { return normal_quantile((x + 1) / 2) / M_SQRT2; }
-double erfc_inverse(double x) { return -normal_quantile(x / 2) / M_SQRT2; }
-double erfc_scaled(double x) {
-  if (x < 25) return exp(x * x) * erfc(x);
-  const double r = 1 / (x * x);
-  return (1 / (x * sqrt(kPi<double>))) * (1 - r / 2 + 0.75 * r * r);
+long double erfc_inverse(long double x);
+long double erf_inverse(long double x) {
+  if (fabsl(x) > 0.5L) return x > 0 ? erfc_inverse(1 - x) : -erfc_inverse(1 + x);
+  const long double near = x * kRootOfPi / 2;
+  return fabsl(x) < 1e-11L ? near : erf_root(near, [x](long double y) { return erfl(y) - x; });
 }
-double distribution(double x) { return 0.5 * erfc(-x / M_SQRT2); }
+long double erfc_inverse(long double x) {
+  if (!(x > 0 && x < 2)) return x == 0 ? INFINITY : x == 2 ? -INFINITY : NAN;
+  if (fabsl(1 - x) <= 0.5L) return erf_inverse(1 - x);
+  if (x > 1) return -erfc_inverse(2 - x);
+  const long double t = sqrtl(-2 * logl(x / 2));
+  const long double quantile = t - (2.515517L + 0.802853L * t + 0.010328L * t * t) /
+                                       (1 + 1.432788L * t + 0.189269L * t * t + 0.001308L * t * t * t);
+  return erf_root(quantile / kRootOfTwo, [x](long double y) { return x - erfcl(y); });
+}
+long double erfc_scaled(long double x) {
+  if (x < 100) return expl(x * x) * erfcl(x);
+  const long double r = 1 / (x * x);
+  return 1 / (x * kRootOfPi) * (1 - r / 2 * (1 - r * 3 / 2 * (1 - r * 5 / 2 * (1 - r * 7 / 2))));
+}
+long double distribution(long double x) { return erfcl(-x / kRootOfTwo) / 2; }
+long double quantile(long double p) { return -kRootOfTwo * erfc_inverse(2 * p); }
+
+// Several roundings in a number's own type add up. So lengths are worked out in a wider one, where no square
+// overflows or vanishes.
+double wide(float x) { return x; }
+long double wide(double x) { return x; }
+double cube_root(double x) { return cbrt(x); }  // not cbrtf()
+double root(double x) { return sqrt(x); }
+long double root(long double x) { return sqrtl(x); }
+template <typename... T>
+auto length(T... x) {
+  return (... || __builtin_isinf(x)) ? INFINITY : root((... + (wide(x) * wide(x))));
+}
+// x times 2 to the power of e; what e is beyond the bounds changes no result.
+template <typename T>
+T scaled(T x, T e) {
+  constexpr T bound = 1 << 16;
+  if (__builtin_isnan(x) || __builtin_isnan(e)) return x + e;
+  if (__builtin_isinf(e)) return e > 0 ? x * e : x / -e;
+  return static_cast<T>(scalbn(x, static_cast<int>(rint(fmax(fmin(e, bound), -bound)))));
+}
 }  // namespace
 
 UNARY(acos)
-UNARY(acosh) UNARY(asin) UNARY(asinh) UNARY(atan) UNARY(atanh) UNARY(cbrt) UNARY(ceil) UNARY(cos) UNARY(cosh)
+UNARY(acosh) UNARY(asin) UNARY(asinh) UNARY(atan) UNARY(atanh) UNARY(ceil) UNARY(cos) UNARY(cosh)
     UNARY(erf) UNARY(erfc) UNARY(exp) UNARY(exp2) UNARY(expm1) UNARY(fabs) UNARY(floor) UNARY(j0) UNARY(j1)
         UNARY(y0) UNARY(y1) UNARY(lgamma) UNARY(log) UNARY(log10) UNARY(log1p) UNARY(log2) UNARY(logb)
             UNARY(nearbyint) UNARY(rint) UNARY(round) UNARY(sin) UNARY(sinh) UNARY(sqrt) UNARY(tan)
@@ -75,7 +108,8 @@ UNARY(acosh) UNARY(asin) UNARY(asinh) UNARY(atan) UNARY(atanh) UNARY(cbrt) UNARY
                         BINARY(remainder) UNARY_NAMED(sinpi, sin_pi<float>, sin_pi<double>)
                             UNARY_NAMED(cospi, cos_pi<float>, cos_pi<double>)
                                 UNARY_NAMED(exp10, exp10f, exp10) UNARY_NAMED(rsqrt, 1.0f / sqrtf, 1.0 / sqrt)
-                                    UNARY_NAMED(rcbrt, 1.0f / cbrtf, 1.0 / cbrt)
+                                    UNARY_NAMED(cbrt, cbrtf, cbrtl)
+                                        UNARY_NAMED(rcbrt, 1 / cube_root, 1 / cbrtl)
 #define BY_DOUBLE(name, function)                                                 \
   API float __ocml_##name##_f32(float x) { return static_cast<float>(function); } \
   API double __ocml_##name##_f64(double x) { return function; }
@@ -84,7 +118,7 @@ UNARY(acosh) UNARY(asin) UNARY(asinh) UNARY(atan) UNARY(atanh) UNARY(cbrt) UNARY
                                                 BY_DOUBLE(erfcinv, erfc_inverse(x))
                                                     BY_DOUBLE(erfcx, erfc_scaled(x))
                                                         BY_DOUBLE(ncdf, distribution(x))
-                                                            BY_DOUBLE(ncdfinv, normal_quantile(x))
+                                                            BY_DOUBLE(ncdfinv, quantile(x))
 
                                                                 API float __ocml_native_cos_f32(float x) {
   return cosf(x);
@@ -102,15 +136,20 @@ API float __ocml_native_sqrt_f32(float x) { return sqrtf(x); }
   API T __ocml_frexp_##suffix(T x, int32_t* e) { return frexp##f(x, e); }                               \
   API T __ocml_ldexp_##suffix(T x, int32_t e) { return ldexp##f(x, e); }                                \
   API T __ocml_scalbn_##suffix(T x, int32_t e) { return scalbn##f(x, e); }                              \
-  API T __ocml_scalb_##suffix(T x, T e) { return x * exp2##f(e); }                                      \
+  API T __ocml_scalb_##suffix(T x, T e) { return scaled(x, e); }                                        \
   API T __ocml_pown_##suffix(T x, int32_t n) { return static_cast<T>(pow(static_cast<double>(x), n)); } \
   API T __ocml_modf_##suffix(T x, T* whole) { return modf##f(x, whole); }                               \
-  API T __ocml_remquo_##suffix(T x, T y, int32_t* q) { return remquo##f(x, y, q); }                     \
-  API T __ocml_rhypot_##suffix(T x, T y) { return 1 / hypot##f(x, y); }                                 \
-  API T __ocml_len3_##suffix(T x, T y, T z) { return hypot##f(hypot##f(x, y), z); }                     \
-  API T __ocml_len4_##suffix(T x, T y, T z, T w) { return hypot##f(hypot##f(x, y), hypot##f(z, w)); }   \
-  API T __ocml_rlen3_##suffix(T x, T y, T z) { return 1 / __ocml_len3_##suffix(x, y, z); }              \
-  API T __ocml_rlen4_##suffix(T x, T y, T z, T w) { return 1 / __ocml_len4_##suffix(x, y, z, w); }      \
+  API T __ocml_remquo_##suffix(T x, T y, int32_t* q) {                                                  \
+    int32_t low_bits = 0; /* libm says none for what is no number */                                    \
+    const T rest = remquo##f(x, y, &low_bits);                                                          \
+    *q = low_bits;                                                                                      \
+    return rest;                                                                                        \
+  }                                                                                                     \
+  API T __ocml_rhypot_##suffix(T x, T y) { return 1 / length(x, y); }                                   \
+  API T __ocml_len3_##suffix(T x, T y, T z) { return length(x, y, z); }                                 \
+  API T __ocml_len4_##suffix(T x, T y, T z, T w) { return length(x, y, z, w); }                         \
+  API T __ocml_rlen3_##suffix(T x, T y, T z) { return 1 / length(x, y, z); }                            \
+  API T __ocml_rlen4_##suffix(T x, T y, T z, T w) { return 1 / length(x, y, z, w); }                    \
   API int32_t __ocml_ilogb_##suffix(T x) { return ilogb##f(x); }                                        \
   API int32_t __ocml_isfinite_##suffix(T x) { return __builtin_isfinite(x); }                           \
   API int32_t __ocml_isinf_##suffix(T x) { return __builtin_isinf(x) != 0; }                            \
