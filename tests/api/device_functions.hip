@@ -89,6 +89,7 @@ __global__ void delicate_functions(double* d) {
   d[17] = normcdfinv(d[16]);
   d[19] = cyl_bessel_i0(d[18]);
   d[21] = scalbln(d[20], 2147483647l);
+  d[25] = sinpi(d[24]);
   d[23] = isnan(remquo(d[22], 2.0, &bits)) ? bits : 78;
 }
 

@@ -117,7 +117,8 @@ TEST(DeviceFunctions, DelicateMathIsExactOnCores) {
                               {1e-10, -6.361340902404057},
                               {50.0, 2.9325537838493362e20},
                               {-0.0, -0.0},
-                              {NAN, 0.0}};
+                              {NAN, 0.0},
+                              {-4294967295.9999995, 1.4980281131690111e-06}};
   DeviceBuffer memory(sizeof values);
   HIP_OK(hipMemcpy(memory.get(), values, sizeof values, hipMemcpyHostToDevice));
   launch_delicate_functions(memory.get<double>());

@@ -17,20 +17,27 @@
 
 namespace {
 template <typename T>
-constexpr T kPi = static_cast<T>(3.14159265358979323846264338327950288);
+constexpr T kPi = static_cast<T>(3.14159265358979323846264338327950288L);
 
-// sin and cos of pi*x with the argument reduced exactly first.
+// sin and cos of pi*x, from what x is away from the nearest half: exact, so nothing is lost near a zero.
+template <typename T>
+T turn(T x, int quarters) {
+  const T halves = rint(2 * fmod(x, static_cast<T>(2)));
+  const long double rest = kPi<long double> * (fmod(x, static_cast<T>(2)) - halves / 2);
+  quarters += static_cast<int>(halves);
+  const double value = (quarters & 1) == 0 ? sin(static_cast<double>(rest)) : cos(static_cast<double>(rest));
+  return static_cast<T>((quarters & 2) == 0 ? value : -value);
+}
 template <typename T>
 T sin_pi(T x) {
-  const T r = fmod(x, static_cast<T>(2));
-  if (r == 0 || r == 1 || r == -1) return 0;
-  return static_cast<T>(sin(static_cast<double>(r) * kPi<double>));
+  if (!__builtin_isfinite(x)) return x - x;
+  return x == rint(x) ? x * 0 : turn(x, 0);
 }
 template <typename T>
 T cos_pi(T x) {
+  if (!__builtin_isfinite(x)) return x - x;
   const T r = fabs(fmod(x, static_cast<T>(2)));
-  if (r == static_cast<T>(0.5) || r == static_cast<T>(1.5)) return 0;
-  return static_cast<T>(cos(static_cast<double>(r) * kPi<double>));
+  return r == static_cast<T>(0.5) || r == static_cast<T>(1.5) ? 0 : turn(r, 1);
 }
 // The functions below are worked out in more digits than a double has, since roundings add up in them.
 // Power series; converges for every finite argument (terms fall after x/2 of them).
