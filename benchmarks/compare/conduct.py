@@ -5,9 +5,9 @@ from harness.processes import PINNED, UNPINNED, Unavailable
 from peers import measure as peers_measure
 
 from . import figures as figures_module
-from . import keyed, loads, rows
+from . import keyed, loads, rows, shares
 
-LOAD_ROWS = (keyed.ROW, 'idle session', 'processor time', 'threads posting', 'many clients')
+LOAD_ROWS = (keyed.ROW, 'idle session', 'processor time', 'threads posting', 'many clients', shares.ROW)
 POSTS = ('event', 'memset', 'stream', 'launch')
 COPIES = ('h2d', 'd2h')
 
@@ -111,7 +111,7 @@ class Run:
         return found
 
     def watched(self):
-        """The rows of keyed.py and loads.py."""
+        """The rows of keyed.py, loads.py and shares.py."""
         transports, turns, quick = self.options.transports, self.options.turns, self.options.quick
         if self.wants(keyed.ROW) and 'tcp' in transports:
             yield from keyed.lines(self.programs, turns, quick, self.say)
@@ -126,6 +126,8 @@ class Run:
             yield from loads.threads(self.programs, transports, turns, quick, self.say)
         if self.wants('many clients'):
             yield from loads.clients(self.programs, transports, quick, self.say)
+        if self.wants(shares.ROW):
+            yield from shares.lines(self.programs, transports, turns, quick, self.say)
 
 
 def everything(programs, options, say):

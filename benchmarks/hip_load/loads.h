@@ -49,6 +49,8 @@ struct LoadKind {
   Load* (*create)(const LoadOptions& options);  // the caller owns it
 };
 const std::vector<LoadKind>& load_kinds();
+// Those that run kernels (grids.cc); none where no kernels can be compiled.
+std::vector<LoadKind> grid_loads();
 
 // Without HIP (kernel_loads.cc). The caller owns them.
 Load* make_compute(const LoadOptions& options);
