@@ -2,19 +2,18 @@
 // Parses the environment variables of the tcp transport.
 #include "tcp/options.h"
 
-#include <sched.h>
-
 #include <charconv>
 #include <cstdlib>
 #include <string>
 
+#include "transport/base/processor.h"
 #include "transport/net/io_timeout.h"
 
 namespace tf::tcp {
 namespace {
 
 // One for the lane's thread, one for the program or the device, one to help.
-constexpr int kProcessorsForHelp = 3;
+constexpr unsigned kProcessorsForHelp = 3;
 
 std::string_view environment(const char* name) {
   const char* text = std::getenv(name);
@@ -63,11 +62,7 @@ Result<unsigned> parse_crypto_helpers(std::string_view text) {
   return refuse("TF_TCP_CRYPTO_THREADS", text, "0 to " + std::to_string(kCryptoHelpersMax));
 }
 
-unsigned default_crypto_helpers() {
-  cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
-  return CPU_COUNT(&allowed) >= kProcessorsForHelp ? 1 : 0;
-}
+unsigned default_crypto_helpers() { return usable_processors() >= kProcessorsForHelp ? 1 : 0; }
 
 Result<Options> options_from_environment() {
   Options options;

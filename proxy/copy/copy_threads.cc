@@ -2,8 +2,6 @@
 // Cuts large copies into pieces for the caller and its helper threads.
 #include "proxy/copy/copy_threads.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <csignal>
 #include <cstring>
@@ -11,6 +9,7 @@
 #include "proxy/base/log.h"
 #include "proxy/base/thread.h"
 #include "transport/base/pause.h"
+#include "transport/base/processor.h"
 
 namespace tf::proxy {
 namespace {
@@ -75,9 +74,7 @@ void CopyThreads::leave() {
 }
 
 unsigned CopyThreads::helpers_to_spare() {
-  cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
-  const auto processors = static_cast<unsigned>(CPU_COUNT(&allowed));
+  const unsigned processors = usable_processors();
   return processors <= 2 ? 0 : std::min(processors / 2 - 1, kCopyHelpersUnaskedMax);
 }
 

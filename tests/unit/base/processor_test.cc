@@ -30,5 +30,14 @@ TEST(ProcessorTest, OneThreadStaysWhereItIs) {
   EXPECT_TRUE(CPU_EQUAL(&before, &after)) << "nobody else";
 }
 
+TEST(ProcessorTest, CountsThoseThatTheThreadMayUse) {
+  const cpu_set_t before = allowed();
+  EXPECT_EQ(usable_processors(), static_cast<unsigned>(CPU_COUNT(&before)));
+  std::thread([] {
+    stay_on_this_processor();
+    EXPECT_EQ(usable_processors(), 1u);
+  }).join();
+}
+
 }  // namespace
 }  // namespace tf

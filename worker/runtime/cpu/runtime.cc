@@ -13,11 +13,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "hipcore/devices/visible_devices.h"
 #include "transport/base/mutex.h"
+#include "transport/base/processor.h"
 #include "worker/runtime/cpu/device_failure.h"
 #include "worker/runtime/cpu/event.h"
 #include "worker/runtime/cpu/graphs.h"
@@ -163,7 +163,7 @@ Runtime::Runtime() : virtual_memory_(std::make_unique<VirtualMemory>()) {
   if (devices == 0) return;
   DeviceShape shape;
   shape.devices = devices;
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency() / static_cast<unsigned>(devices));
+  const unsigned cores = std::max(1u, usable_processors() / static_cast<unsigned>(devices));
   shape.multiprocessors =
       static_cast<int>(setting("HIP_CPU_MULTIPROCESSORS", cores, 1, unsigned{kMultiprocessorsMax}));
   shape.total_bytes =
