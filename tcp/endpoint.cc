@@ -126,7 +126,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
         return {Code::kTimeout, "nothing came over tcp before the deadline"};
       }
       const auto spun = Deadline::Clock::now() - start;
-      if (spun >= budget)
+      if (spun >= budget || (spun >= kSpinAlone && CrowdSign::is_up()))
         sleep(interest, deadline);
       else if (spun >= kSpinAlone)
         std::this_thread::yield();

@@ -72,7 +72,7 @@ MAY_INCLUDE = {
     "worker/sandbox": WORKER | {"worker/base", "hipcore/mirror"},
     "worker/session": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/sandbox", "hipcore/array",
                                 "hipcore/graph", "hipcore/codeobject", "hipcore/errors", "hipcore/launch",
-                                "transport/factory"},
+                                "transport/factory", "worker/runtime/common/turn_page.h"},
     "worker/handlers": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session", "worker/gen",
                                  "hipcore/array", "hipcore/mirror"},
     "worker/gen": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session"},

@@ -41,6 +41,8 @@ std::int64_t spin_max_ns() {
 
 }  // namespace
 
+std::atomic<const CrowdSign*> CrowdSign::of_process_{nullptr};
+
 SpinBudget::SpinBudget() : max_ns_(spin_max_ns()), learned_ns_(max_ns_), budget_ns_(max_ns_) {}
 
 std::int64_t SpinBudget::max_ns() const {
@@ -86,6 +88,7 @@ Spin::Spin(SpinBudget& budget, Clock::time_point start, const Scheduler& schedul
 bool Spin::go_on(Clock::time_point now) {
   if (now >= until_) return false;
   if (now < next_yield_) return true;
+  if (CrowdSign::is_up()) return false;
   const Yields::Outcome yielded = yields_.yield();
   if (yielded.others) {
     budget_.lost(yielded.end, yielded.time);

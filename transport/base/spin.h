@@ -10,6 +10,32 @@
 
 namespace tf {
 
+// Says whether others want this process's processors. Finding that out by yielding costs up to a time slice
+// of theirs, and a thread that spins or yields beside them loses its right to run at once when it wakes up.
+// Where somebody knows (worker/session/shared_processors.h), threads ask the sign instead, and sleep where
+// they would have yielded. A few microseconds of spinning are better than to sleep and wake up at once: a
+// thread that wakes up so soon may have to wait for the scheduler's next tick.
+class CrowdSign {
+ public:
+  CrowdSign() = default;
+  CrowdSign(const CrowdSign&) = delete;
+  CrowdSign& operator=(const CrowdSign&) = delete;
+  virtual ~CrowdSign() = default;
+
+  // Any thread; a few nanoseconds.
+  virtual bool crowded() const = 0;
+
+  // From now on this process's threads ask `sign`, which lives as long as the process. Once.
+  static void put_up(const CrowdSign& sign) { of_process_.store(&sign, std::memory_order_release); }
+  static bool is_up() {
+    const CrowdSign* const sign = of_process_.load(std::memory_order_acquire);
+    return sign != nullptr && sign->crowded();
+  }
+
+ private:
+  static std::atomic<const CrowdSign*> of_process_;
+};
+
 // How long to spin before sleeping, learned from recent waits: spinning pays off while waits end within the
 // cost of a sleep and a wake-up. One object per waiting role. Its atomics are relaxed, so a race only costs
 // accuracy.

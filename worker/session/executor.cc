@@ -98,7 +98,8 @@ Status Executor::step() {
     if (*polled != 0) return Status::ok();
   }
   if (current_.exhausted() && !state_.short_waits.empty()) {
-    std::this_thread::yield();  // to the stream's thread, if it waits for this processor
+    // To the stream's thread, if it waits for this processor; in a crowd others would run.
+    if (!CrowdSign::is_up()) std::this_thread::yield();
     return Status::ok();
   }
   if (current_.exhausted()) {

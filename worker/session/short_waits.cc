@@ -22,8 +22,10 @@ void ShortWaits::progress() {
             patience_max_);  // letting others run may have taken long: then a thread is woken sooner
       return true;
     }
-    if (waited < patience_) return false;
-    learn(false);
+    if (waited >= patience_)
+      learn(false);
+    else if (waited < kPatienceInCrowds || !CrowdSign::is_up())
+      return false;
     wait.hand_over();
     return true;
   });

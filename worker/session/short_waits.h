@@ -2,7 +2,8 @@
 // ShortWaits: requests that wait for the device, and may be done before a thread could be woken for them.
 //
 // The executor polls them between requests, yielding meanwhile, and gives those that take long to the waiter
-// threads. It learns how long to poll: not at all where waits are long. Belongs to the executor thread.
+// threads. It learns how long to poll: not at all where waits are long. While others want the processors
+// (CrowdSign) it polls for a moment only. Belongs to the executor thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -47,8 +48,9 @@ class ShortWaits {
 
   static constexpr std::chrono::microseconds kPatienceMax{100};         // two wake-ups and a little
   static constexpr std::chrono::microseconds kPatienceAmongMany{2000};  // where polling costs others nothing
-  static constexpr std::chrono::microseconds kPatienceMin{2};           // below this, do not poll
-  static constexpr unsigned kProbeEvery = 64;                           // then one is polled nevertheless
+  static constexpr std::chrono::microseconds kPatienceInCrowds{20};
+  static constexpr std::chrono::microseconds kPatienceMin{2};  // below this, do not poll
+  static constexpr unsigned kProbeEvery = 64;                  // then one is polled nevertheless
 };
 
 }  // namespace tf::worker

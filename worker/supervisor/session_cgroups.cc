@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -73,6 +75,20 @@ Result<std::string> own_cgroup() {
     return own == "/" ? point : point + own;
   }
   return Status(Code::kUnavailable, "cgroup v2 is not mounted");
+}
+
+std::optional<unsigned> processors_granted(const std::string& own) {
+  std::optional<unsigned> least;
+  for (std::string path = own; ::access((path + "/cgroup.procs").c_str(), F_OK) == 0;
+       path.erase(path.rfind('/'))) {
+    std::ifstream limit(path + "/cpu.max");  // "QUOTA PERIOD", microseconds; or "max PERIOD"
+    std::uint64_t quota = 0;
+    std::uint64_t period = 0;
+    if (!(limit >> quota >> period) || period == 0) continue;
+    const std::uint64_t granted = std::clamp<std::uint64_t>((quota + period - 1) / period, 1, UINT_MAX);
+    least = std::min(least.value_or(UINT_MAX), static_cast<unsigned>(granted));
+  }
+  return least;
 }
 
 Status SessionCgroups::open(const std::string& own, const LimitOptions& limits) {

@@ -51,5 +51,8 @@ class SessionCgroups {
 
 // The directory of this process's cgroup. kUnavailable: cgroup v2 is not mounted.
 Result<std::string> own_cgroup();
+// How many processors' time the cgroup `own` and those above it grant, rounded up (cpu.max, cgroups(7)), as a
+// container's limit does. None: no limit that can be seen.
+std::optional<unsigned> processors_granted(const std::string& own);
 
 }  // namespace tf::worker

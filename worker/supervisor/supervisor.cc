@@ -12,9 +12,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "hipcore/wire/hello.h"
+#include "transport/base/processor.h"
 #include "worker/base/exit_codes.h"
 #include "worker/base/log.h"
 #include "worker/supervisor/descriptor_limit.h"
@@ -86,7 +89,10 @@ Status Supervisor::open() {
 }
 
 void Supervisor::open_turns() {
-  Result<TurnTable> turns = TurnTable::make();
+  const Result<std::string> own = own_cgroup();
+  const std::optional<unsigned> granted = own ? processors_granted(own.value()) : std::nullopt;
+  const unsigned usable = usable_processors();
+  Result<TurnTable> turns = TurnTable::make(std::min(usable, granted.value_or(usable)));
   if (turns)
     turns_ = std::move(*turns);
   else

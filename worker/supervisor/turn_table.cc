@@ -3,7 +3,6 @@
 #include "worker/supervisor/turn_table.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,22 +10,13 @@
 #include <cerrno>
 
 namespace tf::worker {
-namespace {
 
 using runtime::TurnPage;
-
-std::uint32_t processors() {
-  cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
-  return static_cast<std::uint32_t>(CPU_COUNT(&allowed));
-}
-
-}  // namespace
 
 void TurnTable::Unmap::operator()(TurnPage* page) const { ::munmap(page, sizeof *page); }
 
 // Sealed: a file that a session shortened would kill the others.
-Result<TurnTable> TurnTable::make() {
+Result<TurnTable> TurnTable::make(unsigned processors) {
   TurnTable table;
   table.file_ = net::OwnedFd(::memfd_create("hip-remote-turns", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!table.file_) return Status::from_errno("memfd_create", errno);
@@ -37,7 +27,7 @@ Result<TurnTable> TurnTable::make() {
   void* const mapped = ::mmap(nullptr, sizeof(TurnPage), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (mapped == MAP_FAILED) return Status::from_errno("mmap", errno);
   table.page_.reset(static_cast<TurnPage*>(mapped));
-  table.page_->seats.store(std::min(processors(), runtime::kSeatsMax));
+  table.page_->seats.store(std::clamp(processors, 1u, runtime::kSeatsMax));
   table.taken_.resize(runtime::kTurnSlots);
   return table;
 }
@@ -55,6 +45,7 @@ void TurnTable::give_back(std::uint32_t slot) {
   page_->running.erase(slot);
   page_->waiting.erase(slot);
   page_->slots[slot].used_ns.store(0, std::memory_order_relaxed);
+  page_->slots[slot].threads.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace tf::worker

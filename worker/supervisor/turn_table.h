@@ -16,8 +16,8 @@ namespace tf::worker {
 
 class TurnTable {
  public:
-  // As many seats as there are processors for this process.
-  static Result<TurnTable> make();
+  // As many seats as that, but at most kSeatsMax.
+  static Result<TurnTable> make(unsigned processors);
 
   // Of a table that was not made there are none.
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -127,6 +128,29 @@ TEST_F(SpinBudgetTest, SpinningEndsWhereOthersWantToRun) {
   Spin third(budget, later, kCrowded);
   EXPECT_FALSE(third.go_on(later));
   EXPECT_EQ(yields, 2) << "it asks before it spins again";
+}
+
+// Put up once for the process, so for all tests of this program.
+class Sign final : public CrowdSign {
+ public:
+  Sign() { put_up(*this); }
+  bool crowded() const override { return wanted; }
+  std::atomic<bool> wanted{false};
+};
+
+TEST_F(SpinBudgetTest, NobodyYieldsWhereASignSaysThatOthersWantTo) {
+  static Sign sign;
+  SpinBudget budget;
+  const auto now = SpinBudget::Clock::now();
+  yields = 0;
+  sign.wanted = true;
+  Spin spin(budget, now, kCrowded);
+  EXPECT_TRUE(spin.go_on(now)) << "a moment is better than to sleep and wake up";
+  EXPECT_FALSE(spin.go_on(now + kSpinAlone));
+  EXPECT_EQ(yields, 0);
+  EXPECT_EQ(budget.crowd(now), Crowd::kNone) << "the sign is asked again the next time";
+  sign.wanted = false;
+  EXPECT_TRUE(Spin(budget, now).go_on(now + kSpinAlone)) << "it is not remembered";
 }
 
 // A machine on which every yield is slow: the first looks like others, and that is the end of it.

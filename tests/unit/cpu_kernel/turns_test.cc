@@ -102,26 +102,60 @@ TEST_F(TurnsTest, WhoIsAloneAgainGivesTheSeatBack) {
   EXPECT_EQ(who(), kTurnSlots);
 }
 
-TEST_F(TurnsTest, ANewcomerTakesTheSeatOfWhoHasHadMuch) {
-  other_has_seat(9, 100 * kMs);
+TEST_F(TurnsTest, ANewcomerIsAGuestOfWhoHasHadMuch) {
+  other_has_seat(9, 100 * kMs, -1h);  // in the future: the seat does not expire
   Turns turns(*page_, 3, 100);
   Seat seat;
-  seat.keep(turns);
-  EXPECT_EQ(who(), 3u);
+  seat.keep(turns);  // does not wait
+  EXPECT_EQ(who(), 9u) << "who has the seat keeps it";
+  EXPECT_TRUE(all_of(page_->waiting).empty());
   EXPECT_EQ(page_->slots[3].used_ns, 87 * kMs);  // time without work was not saved
+  std::this_thread::sleep_for(1ms);
+  seat.keep(turns);
+  EXPECT_EQ(who(), 9u);
+  EXPECT_GE(page_->slots[3].used_ns, 88 * kMs) << "a guest's time counts";
+  seat.end();
+  EXPECT_EQ(who(), 9u);
 }
 
-TEST_F(TurnsTest, OfTwoTheOneThatHasHadMoreGivesWay) {
-  page_->seats = 2;
-  other_has_seat(9, 100 * kMs);
-  page_->running.insert(10);
-  page_->slots[10].used_ns = 200 * kMs;
-  page_->seat[1] = now_us() << 16 | 11;
+TEST_F(TurnsTest, AGuestThatHasUsedItsHeadStartWaits) {
+  other_has_seat(9, 100 * kMs, -1h);
   Turns turns(*page_, 3, 100);
   Seat seat;
   seat.keep(turns);
-  EXPECT_EQ(who(0), 9u);
-  EXPECT_EQ(who(1), 3u);
+  std::this_thread::sleep_for(Turns::kCredit - Turns::kHeadStart + 1ms);
+  std::jthread other([&] {
+    while (all_of(page_->waiting).empty()) std::this_thread::yield();
+    page_->seat[0] = 0;
+  });
+  seat.keep(turns);
+  EXPECT_EQ(who(), 3u);
+}
+
+TEST_F(TurnsTest, ThreadsOfOthersFillTheProcessors) {
+  page_->seats = 2;
+  Turns turns(*page_, 3, 100);
+  Turns others(*page_, 4, 100);
+  Seat first, second, own;
+  own.keep(turns);
+  EXPECT_FALSE(turns.crowded()) << "one's own threads do not count";
+  std::thread([&] { first.keep(others); }).join();
+  EXPECT_FALSE(turns.crowded()) << "there is another processor";
+  std::thread([&] { second.keep(others); }).join();
+  EXPECT_TRUE(turns.crowded());
+  EXPECT_FALSE(others.crowded());
+  second.end();
+  EXPECT_TRUE(turns.crowded()) << "it may come back at once";
+  first.end();
+  EXPECT_FALSE(turns.crowded());
+  first.keep(others);
+  EXPECT_TRUE(turns.crowded()) << "it was away for a moment only";
+  first.end();
+  std::this_thread::sleep_for(Turns::kLinger);
+  first.keep(others);
+  EXPECT_FALSE(turns.crowded());
+  others.want(2);
+  EXPECT_TRUE(turns.crowded());
 }
 
 TEST_F(TurnsTest, WhoLosesItsSeatWaitsUntilItIsLeft) {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 
 namespace tf::worker {
@@ -116,6 +117,21 @@ TEST_F(Cgroups, AFailureHalfwayIsUndone) {
   EXPECT_FALSE(cgroups.open(own_.string(), {}).is_ok());
   EXPECT_EQ(read("cgroup.procs"), std::to_string(::getpid()));
   EXPECT_FALSE(cgroups.available());
+}
+
+TEST_F(Cgroups, TheProcessorsGrantedAreTheFewestOfAllLevels) {
+  EXPECT_EQ(processors_granted(own_.string()), std::nullopt) << "the root of the tree has no such file";
+  write("cpu.max", "350000 100000");
+  write("service/cgroup.procs", "");
+  write("service/cpu.max", "max 100000");
+  const std::string service = (own_ / "service").string();
+  EXPECT_EQ(processors_granted(service), 4u);
+  write("service/cpu.max", "20000 100000");
+  EXPECT_EQ(processors_granted(service), 1u);
+  for (const char* const nonsense : {"", "nonsense", "7 0", "7"}) {
+    write("service/cpu.max", nonsense);
+    EXPECT_EQ(processors_granted(service), 4u) << nonsense;
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <utility>
 
 namespace tf::worker {
 namespace {
@@ -28,7 +29,7 @@ TEST(TurnTableTest, ATableThatWasNotMadeHasNoSlots) {
 }
 
 TEST(TurnTableTest, HasASlotForEachProcess) {
-  Result<TurnTable> table = TurnTable::make();
+  Result<TurnTable> table = TurnTable::make(2);
   ASSERT_TRUE(table.is_ok()) << table.status().to_string();
   for (std::uint32_t slot = 0; slot < runtime::kTurnSlots; ++slot) ASSERT_EQ(table->take(), slot);
   EXPECT_FALSE(table->take().has_value());
@@ -36,24 +37,38 @@ TEST(TurnTableTest, HasASlotForEachProcess) {
   EXPECT_EQ(table->take(), 17u);
 }
 
+TEST(TurnTableTest, ThereIsAlwaysASeatAndNeverMoreThanThePageHas) {
+  for (const auto& [processors, seats] :
+       {std::pair{0u, 1u}, {3u, 3u}, {runtime::kSeatsMax + 1, runtime::kSeatsMax}}) {
+    Result<TurnTable> table = TurnTable::make(processors);
+    ASSERT_TRUE(table.is_ok()) << table.status().to_string();
+    TurnPage& page = map(*table);
+    EXPECT_EQ(page.seats, seats);
+    ::munmap(&page, sizeof page);
+  }
+}
+
 TEST(TurnTableTest, WhoIsGoneIsForgotten) {
-  Result<TurnTable> table = TurnTable::make();
+  Result<TurnTable> table = TurnTable::make(2);
   ASSERT_TRUE(table.is_ok()) << table.status().to_string();
   TurnPage& page = map(*table);
-  EXPECT_GE(page.seats, 1u);
+  EXPECT_EQ(page.seats, 2u);
   const std::uint32_t slot = table->take().value();
   page.running.insert(slot);
   page.waiting.insert(slot);
   page.slots[slot].used_ns = 5;
+  page.slots[slot].threads = 2;
+  EXPECT_TRUE(page.others_fill(slot + 1));
   table->give_back(slot);
   EXPECT_FALSE(page.running.has_others_than(slot + 1));
   EXPECT_FALSE(page.waiting.has_others_than(slot + 1));
   EXPECT_EQ(page.slots[slot].used_ns, 0u);
+  EXPECT_EQ(page.slots[slot].threads, 0u);
   ::munmap(&page, sizeof page);
 }
 
 TEST(TurnTableTest, NoSessionCanShortenThePage) {
-  Result<TurnTable> table = TurnTable::make();
+  Result<TurnTable> table = TurnTable::make(2);
   ASSERT_TRUE(table.is_ok()) << table.status().to_string();
   EXPECT_NE(::ftruncate(table->file().get(), 0), 0);
   EXPECT_NE(::fcntl(table->file().get(), F_ADD_SEALS, F_SEAL_WRITE), 0);

@@ -66,7 +66,18 @@ struct TurnPage {
     std::atomic<std::uint64_t> used_ns;  // time that it had seats, divided by its weight
     std::atomic<std::uint32_t> weight;   // 1 to kTurnWeightMax
     std::atomic<std::uint32_t> bell;     // a futex: counts up when a seat may be free for it
+    std::atomic<std::uint32_t> threads;  // how many of them run kernels, or want to, while it is running
   };
+
+  // Whether threads of sessions other than that of `slot` fill the processors with kernels.
+  bool others_fill(std::uint32_t slot) const {
+    if (!running.has_others_than(slot)) return false;
+    std::uint64_t threads = 0;
+    running.for_each([&](std::uint32_t other) {
+      if (other != slot) threads += slots[other].threads.load(std::memory_order_relaxed);
+    });
+    return threads >= seats.load(std::memory_order_relaxed);
+  }
 
   std::atomic<std::uint32_t> seats;  // how many; at most kSeatsMax
   SlotSet running;                   // sessions with threads that run kernels, or want to

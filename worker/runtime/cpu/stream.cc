@@ -9,7 +9,8 @@
 
 #include "transport/base/mutex.h"
 #include "worker/runtime/cpu/clock.h"
-#include "worker/runtime/cpu/kernel/long_slice.h"
+#include "worker/runtime/cpu/kernel/slices.h"
+#include "worker/runtime/cpu/kernel/turns.h"
 #include "worker/runtime/cpu/kernel_api.h"
 #include "worker/runtime/cpu/runtime.h"
 
@@ -19,11 +20,13 @@ namespace {
 // Polls from `start` on. False: it has not come, and sleeping is better.
 template <typename Done>
 bool spin(Done done, std::uint64_t start, SpinBudget& patience) {
+  const Turns* const turns = Turns::of_process();
   const std::uint64_t budget = patience.at(start);
   std::uint64_t spun = 0;
   while (spun < budget) {
     if (done()) return true;
     const std::uint64_t before = spun;
+    if (before >= kSpinAlone_ns && turns != nullptr && turns->crowded()) break;
     if (before < kSpinAlone_ns)
       cpu_relax();
     else
@@ -136,14 +139,15 @@ void Stream::wake() {
 }
 
 void Stream::run_thread() {
-  take_long_slices();
   SpinBudget patience;
+  Slices& slices = Slices::own();
   thread_state().device = device_.ordinal();
   for (std::uint64_t began = now_ns();;) {
-    began = run_queued(began);
+    const std::uint64_t counted = run_queued(began);
     const std::uint64_t start = now_ns();
-    count_busy(start - began);  // before anything else: whoever waits for the work may end the process
+    count_busy(start - counted);  // before anything else: whoever waits for the work may end the process
     rest();
+    slices.rests_after(Slices::Time(start - began));
     if (!spin([this] { return queue_.has_next(); }, start, patience) && !wait_for_work()) break;
     began = now_ns();
     patience.learn(began - start);
@@ -187,6 +191,7 @@ void Stream::count_busy(std::uint64_t ns) {
 
 // Busy since `began`. Returns since when that is not counted yet.
 std::uint64_t Stream::run_queued(std::uint64_t began) {
+  std::uint64_t counted = began;
   unsigned run = 0;
   while (Task* const task = queue_.front()) {
     const hipError_t status = (*task)();
@@ -196,10 +201,11 @@ std::uint64_t Stream::run_queued(std::uint64_t began) {
     complete();
     if (++run % kTasksPerCount != 0) continue;
     const std::uint64_t now = now_ns();
-    count_busy(now - began);
-    began = now;
+    count_busy(now - counted);
+    counted = now;
+    Slices::own().running_for(Slices::Time(now - began));
   }
-  return began;
+  return counted;
 }
 
 void Stream::note(hipError_t status) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pool of helping threads; see grid_pool.h.
 #include "worker/runtime/cpu/kernel/grid_pool.h"
-#include "worker/runtime/cpu/kernel/long_slice.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "transport/base/mutex.h"
+#include "transport/base/processor.h"
+#include "worker/runtime/cpu/kernel/slices.h"
+#include "worker/runtime/cpu/kernel/turns.h"
 
 namespace tf::cpu {
 namespace {
@@ -16,14 +19,34 @@ std::uint64_t piece(const RunningGrid& grid, unsigned threads) {
   return std::max<std::uint64_t>(1, grid.blocks() / (std::uint64_t{threads + 1} * kPiecesPerThread));
 }
 
-bool never() { return false; }
+// How long the calling thread has worked on a job.
+class Working {
+ public:
+  Slices::Time time() const { return Clock::now() - start_; }
+  // After each piece; there is never enough.
+  bool operator()() const {
+    Slices::own().running_for(time());
+    return false;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start_ = Clock::now();
+};
+
+// More threads than these would only wait for each other in the middle of their blocks.
+unsigned processors() {
+  const unsigned usable = usable_processors();
+  const Turns* const turns = Turns::of_process();
+  return turns == nullptr ? usable : std::min(usable, turns->seats());
+}
 
 }  // namespace
 
 GridPool& GridPool::process() {
   static GridPool* const pool = [] {
-    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-    return new GridPool(std::min(cores - 1, kMaxPoolThreads));  // handed to the process, for its whole life
+    // Handed to the process, for its whole life. One thread less: the one that launches works, too.
+    return new GridPool(std::min(processors() - 1, kMaxPoolThreads));
   }();
   return *pool;
 }
@@ -33,14 +56,16 @@ void GridPool::start_threads() {
 }
 
 void GridPool::help(GridJob& job, BlockRunner& runner) {
-  if (size_ == 0) return job.work(runner, 1, never);
+  const Working working;
+  if (size_ == 0) return job.work(runner, 1, working);
+  if (Turns* const turns = Turns::of_process()) turns->want(size_ + 1);
   {
     const MutexLock lock(mutex_);
     start_threads();
     jobs_.push_back(&job);
   }
   wanted_.notify_all();
-  job.work(runner, piece(job.grid(), size_), never);
+  job.work(runner, piece(job.grid(), size_), working);
   runner.rest();
   const MutexLock lock(mutex_);
   jobs_.remove(&job);  // no helper joins any more
@@ -48,7 +73,6 @@ void GridPool::help(GridJob& job, BlockRunner& runner) {
 }
 
 void GridPool::serve() {
-  take_long_slices();
   BlockRunner runner;
   UniqueLock lock(mutex_);
   for (;;) {
@@ -61,8 +85,10 @@ void GridPool::serve() {
     GridJob& job = **found;
     ++job.helpers_;
     lock.unlock();
-    job.work(runner, piece(job.grid(), size_), never);
+    const Working working;
+    job.work(runner, piece(job.grid(), size_), working);
     runner.rest();
+    Slices::own().rests_after(working.time());
     lock.lock();
     if (--job.helpers_ == 0) left_.notify_all();
   }

@@ -65,6 +65,7 @@ std::atomic<Turns*> Turns::of_process_{nullptr};
 // What a thread finds when it looks for a seat.
 struct Turns::Look {
   std::optional<Place> place;  // that it may take
+  bool guest = false;          // else: whether it may run without one
   std::uint64_t wait_ns = 0;   // else: when to look again, if nobody rings
 };
 
@@ -77,14 +78,33 @@ std::uint64_t Turns::now() const { return ns(Clock::now().time_since_epoch()); }
 
 std::uint64_t Turns::word(std::uint64_t now_ns) const { return now_ns / 1000 << kWhoBits | (slot_ + 1); }
 
+std::uint32_t Turns::seats() const {
+  return std::clamp(page_.seats.load(std::memory_order_relaxed), 1u, kSeatsMax);
+}
+
+// Until it has rested for kLinger, the page shows the most threads that it had or wanted: between two grids
+// and at the end of one there are fewer for a moment, and whoever spun then would keep them from coming.
 void Turns::come() {
-  if (threads_.fetch_add(1) != 0) return;
+  const std::uint32_t threads = threads_.fetch_add(1) + 1;
+  const bool rested = threads == 1 && now() - gone_ns_.load(std::memory_order_relaxed) >= ns(kLinger);
+  if (rested)
+    own().threads.store(1, std::memory_order_relaxed);
+  else
+    want(threads);
+  if (threads != 1) return;
   show_whether_any(threads_, page_.running, slot_);
   catch_up();
 }
 
+void Turns::want(std::uint32_t threads) {
+  std::atomic<std::uint32_t>& shown = own().threads;  // a race leaves a hint that is a little off
+  if (shown.load(std::memory_order_relaxed) < threads) shown.store(threads, std::memory_order_relaxed);
+}
+
 void Turns::go() {
-  if (threads_.fetch_sub(1) == 1) show_whether_any(threads_, page_.running, slot_);
+  if (threads_.fetch_sub(1) != 1) return;
+  gone_ns_.store(now(), std::memory_order_relaxed);
+  show_whether_any(threads_, page_.running, slot_);
 }
 
 // Whoever was away is neither far ahead nor far behind those that run.
@@ -106,11 +126,11 @@ void Turns::use(std::uint64_t time_ns) {
 }
 
 Turns::Look Turns::look(std::uint64_t now_ns) const {
-  Look found{std::nullopt, ns(kLease)};
-  std::uint64_t most = used_ns_.load(std::memory_order_relaxed) + ns(kHeadStart);
+  Look found{.place = std::nullopt, .guest = false, .wait_ns = ns(kLease)};
+  const std::uint64_t much = used_ns_.load(std::memory_order_relaxed) + ns(kHeadStart);
   const bool others_first = gives_way();
-  const std::uint32_t seats = std::min(page_.seats.load(std::memory_order_relaxed), kSeatsMax);
-  for (std::uint32_t index = 0; index < seats; ++index) {
+  const std::uint32_t count = seats();
+  for (std::uint32_t index = 0; index < count; ++index) {
     const std::uint64_t there = page_.seat[index].load();
     if (there == 0 && others_first) {  // they have been rung for
       found.wait_ns = 0;
@@ -119,51 +139,49 @@ Turns::Look Turns::look(std::uint64_t now_ns) const {
     const auto who = static_cast<std::uint32_t>(there & ((1u << kWhoBits) - 1)) - 1;
     const std::uint64_t since_ns = (there >> kWhoBits) * 1000;
     const std::uint64_t age_ns = now_ns > since_ns ? now_ns - since_ns : 0;
-    if (there == 0 || who >= kTurnSlots || age_ns > ns(kLease)) return {Place{index, there}, 0};
+    if (there == 0 || who >= kTurnSlots || age_ns > ns(kLease))
+      return {.place = Place{index, there}, .guest = false, .wait_ns = 0};
     found.wait_ns = std::min(found.wait_ns, ns(kLease) - age_ns);
-    const std::uint64_t used = used_by(page_.slots[who]);
-    if (used <= most) continue;
-    most = used;
-    found.place = Place{index, there};
+    found.guest = found.guest || used_by(page_.slots[who]) > much;
   }
   found.wait_ns = std::max(found.wait_ns, ns(kLookAgainAfter));
   return found;
 }
 
-// None: look again after `wait_ns`.
-std::optional<Turns::Place> Turns::take(std::uint64_t& wait_ns) const {
+// Neither: look again after `wait_ns`.
+Turns::Leave Turns::take(std::uint64_t& wait_ns) const {
   const std::uint64_t now_ns = now();
   Look found = look(now_ns);
   wait_ns = found.wait_ns;
-  if (!found.place) return std::nullopt;
+  if (!found.place) return {.place = std::nullopt, .guest = found.guest};
   const Place ours{found.place->index, word(now_ns)};
-  if (page_.seat[ours.index].compare_exchange_strong(found.place->word, ours.word)) return ours;
+  if (page_.seat[ours.index].compare_exchange_strong(found.place->word, ours.word)) return {.place = ours};
   wait_ns = ns(kLookAgainAfter);  // another thread was faster
-  return std::nullopt;
+  return {};
 }
 
-// None: that took too long, and the thread shall run without one.
-std::optional<Turns::Place> Turns::wait_for_seat() {
+Turns::Leave Turns::wait_for_leave() {
   std::uint64_t wait_ns = 0;
-  std::optional<Place> place = take(wait_ns);
-  if (!place) {
+  const auto granted = [](const Leave& leave) { return leave.place || leave.guest; };
+  Leave leave = take(wait_ns);
+  if (!granted(leave)) {
     const std::uint64_t start = now();
     if (waiting_.fetch_add(1) == 0) show_whether_any(waiting_, page_.waiting, slot_);
     for (;;) {
       // Whoever leaves a seat after we have looked rings after this.
       const std::uint32_t bell = own().bell.load();
-      place = take(wait_ns);
+      leave = take(wait_ns);
       const std::uint64_t waited = now() - start;
-      if (place || waited >= ns(kWaitMost)) break;
+      if (granted(leave) || waited >= ns(kWaitMost)) break;
       wait_for_bell(own().bell, bell, std::min(wait_ns, ns(kWaitMost) - waited));
     }
     if (waiting_.fetch_sub(1) == 1) show_whether_any(waiting_, page_.waiting, slot_);
   }
-  if (place)
+  if (granted(leave))
     overtimes_.store(0, std::memory_order_relaxed);
   else
     overtimes_.fetch_add(1, std::memory_order_relaxed);
-  return place;
+  return leave;
 }
 
 // Whether one that waits has had less by kSlice.
@@ -205,37 +223,44 @@ void Seat::keep(Turns& turns) {
   }
   if (turns.contended())
     contend();
-  else if (place_)
-    give_seat();
+  else if (place_ || guest_)
+    give_leave();
 }
 
 void Seat::contend() {
-  if (place_) {
+  if (place_ || guest_) {
     const std::uint64_t now = turns_->now();
     turns_->use(now - std::exchange(since_ns_, now));
-    if (turns_->gives_way()) {
-      turns_->leave(*place_);
-    } else {
-      const std::uint64_t kept = turns_->word(now);
-      if (turns_->put(*place_, kept)) {
-        place_->word = kept;
-        return;
-      }
-    }
+    if (place_ && keep_place(now)) return;
   }
-  place_ = turns_->wait_for_seat();
+  const Turns::Leave leave = turns_->wait_for_leave();
+  place_ = leave.place;
+  guest_ = leave.guest;
   since_ns_ = turns_->now();
 }
 
-// Another one may have taken it already.
-void Seat::give_seat() {
+// False: one that has had less waits, or another one has taken it.
+bool Seat::keep_place(std::uint64_t now_ns) {
+  if (turns_->gives_way()) {
+    turns_->leave(*place_);
+    return false;
+  }
+  const std::uint64_t kept = turns_->word(now_ns);
+  if (!turns_->put(*place_, kept)) return false;
+  place_->word = kept;
+  return true;
+}
+
+// Another one may have taken the seat already.
+void Seat::give_leave() {
   turns_->use(turns_->now() - since_ns_);
-  turns_->leave(*place_);
+  if (place_) turns_->leave(*place_);
   place_.reset();
+  guest_ = false;
 }
 
 void Seat::leave() {
-  if (place_) give_seat();
+  if (place_ || guest_) give_leave();
   turns_->go();
   turns_ = nullptr;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets the slice of a thread: sched_setattr(2), sched_runtime of an ordinary thread.
-#include "worker/runtime/cpu/kernel/long_slice.h"
+#include "worker/runtime/cpu/kernel/slices.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,16 +26,23 @@ static_assert(sizeof(Attributes) == 48);
 
 }  // namespace
 
-bool take_long_slices() {
+Slices& Slices::own() {
+  thread_local Slices slices;
+  return slices;
+}
+
+// The other attributes stay as they are. Before 6.12 the runtime of an ordinary thread is 0; later a new
+// runtime of 0 means the usual slice.
+void Slices::set(bool wanted) {
+  long_ = wanted;
   Attributes attributes{};
   attributes.size = sizeof attributes;
-  // The others stay as they are. Before 6.12 the runtime of an ordinary thread is 0.
   const bool known =
       ::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) == 0 && attributes.runtime_ns != 0;
-  if (!known) return false;
+  if (!known) return;
   attributes.flags = 0;
-  attributes.runtime_ns *= 2;
-  return ::syscall(SYS_sched_setattr, 0, &attributes, 0) == 0;
+  attributes.runtime_ns = wanted ? attributes.runtime_ns * 2 : 0;
+  static_cast<void>(::syscall(SYS_sched_setattr, 0, &attributes, 0));
 }
 
 }  // namespace tf::cpu
