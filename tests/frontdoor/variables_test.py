@@ -19,8 +19,8 @@ NAME = r'\b(?:(?:TF|HIP|HIPCC)_[A-Z0-9_]+|(?:ROCR|CUDA)_VISIBLE_DEVICES)\b'
 # A name in quotes in a source, which is how variables are read; macros of the same kind are not in quotes.
 QUOTED = re.compile(r'["\'](%s)(?:["\'=]|=")' % NAME)
 PLACES = ('transport', *support.TRANSPORTS, 'hipcore', 'proxy', 'worker', 'tools', 'benchmarks', 'examples')
-# Not variables of ours that users set: settings of the scripts that build and test, names of types.
-OTHERS = {'TF_SKIP_SETUP', 'HIP_MEMCPY3D', 'HIP_SKIP_THIS_TEST'}
+# Not variables of ours that users set: settings of the scripts that build and test, names of types, macros of HIP.
+OTHERS = {'TF_SKIP_SETUP', 'HIP_MEMCPY3D', 'HIP_SKIP_THIS_TEST', 'HIP_ENABLE_WARP_SYNC_BUILTINS'}
 # What tests read.
 OF_TESTS = {'TF_BUILD_DIR', 'TF_SANITIZED', 'TF_FAULT_TRANSPORT', 'TF_STRESS_SECONDS', 'TF_TEST_HIP_MAJOR',
             'TF_TEST_LARGE', 'TF_TEST_SESSION', 'TF_TEST_SESSIONS', 'TF_TEST_TAKE_WINDOW', 'TF_TEST_TRANSPORTS'}
