@@ -52,4 +52,13 @@ float remquof(float, float, int*) HIPR_NAMED(remquof);
 int ilogb(double) HIPR_NAMED(ilogb);
 int ilogbf(float) HIPR_NAMED(ilogbf);
 }
+
+// PTX has no type that is wider than double: a long double is one.
+inline long double cbrtl(long double x) { return cbrt(static_cast<double>(x)); }
+inline long double erfl(long double x) { return erf(static_cast<double>(x)); }
+inline long double erfcl(long double x) { return erfc(static_cast<double>(x)); }
+inline long double expl(long double x) { return exp(static_cast<double>(x)); }
+inline long double fabsl(long double x) { return fabs(static_cast<double>(x)); }
+inline long double logl(long double x) { return log(static_cast<double>(x)); }
+inline long double sqrtl(long double x) { return sqrt(static_cast<double>(x)); }
 HIPR_DEVICE_END
