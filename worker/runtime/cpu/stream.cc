@@ -145,7 +145,7 @@ void Stream::run_thread() {
   for (std::uint64_t began = now_ns();;) {
     const std::uint64_t counted = run_queued(began);
     const std::uint64_t start = now_ns();
-    count_busy(start - counted);  // before anything else: whoever waits for the work may end the process
+    count_busy(start - counted);
     rest();
     slices.rests_after(Slices::Time(start - began));
     if (!spin([this] { return queue_.has_next(); }, start, patience) && !wait_for_work()) break;
@@ -198,12 +198,14 @@ std::uint64_t Stream::run_queued(std::uint64_t began) {
     task->reset();  // what it holds is released before anyone sees it done
     note(status);
     queue_.pop();
+    // Of what may be the last task before it is done: whoever waits for it may end the process.
+    if (++run % kTasksPerCount == 0 || !queue_.has_next()) {
+      const std::uint64_t now = now_ns();
+      count_busy(now - counted);
+      counted = now;
+      Slices::own().running_for(Slices::Time(now - began));
+    }
     complete();
-    if (++run % kTasksPerCount != 0) continue;
-    const std::uint64_t now = now_ns();
-    count_busy(now - counted);
-    counted = now;
-    Slices::own().running_for(Slices::Time(now - began));
   }
   return counted;
 }
