@@ -4,7 +4,7 @@ import os
 import time
 
 from between import Between, Flip, HEADERS, LANES, TO_CLIENT, TO_WORKER
-from harness import DEINITIALIZED, FaultTest, MIB, SLOWER, Worker, main
+from harness import DEINITIALIZED, FaultTest, MIB, SLOWER, Worker, eventually, main
 
 TIMEOUT_S = 3
 AT_ONCE_S = 1.5
@@ -32,6 +32,7 @@ class LaneTest(FaultTest):
     def strike(self, scenario, until, how, within, session_within=AT_ONCE_S, **changes):
         """`how(between)` while the scenario runs. Returns what the client told and the worker's log."""
         with Worker() as worker, Between(worker.port) as between:
+            self.assertTrue(eventually(worker.idle, 10), worker.children())
             before = worker.children()
             with self.client(worker, between, *scenario, **changes) as client:
                 client.expect(until, 30)
@@ -93,6 +94,7 @@ class Network(LaneTest):
     def test_cut_while_the_peer_is_busy(self):
         """A copy that waits for a busy worker: its window is shut, which alone is nobody's loss."""
         with Worker() as worker, Between(worker.port) as between:
+            self.assertTrue(eventually(worker.idle, 10), worker.children())
             before = worker.children()
             busy_ms = 60_000
             with self.client(worker, between, "busy-in", 96 * MIB, busy_ms) as client:
