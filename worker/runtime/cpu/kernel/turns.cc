@@ -149,28 +149,28 @@ Turns::Look Turns::look(std::uint64_t now_ns) const {
 }
 
 // Neither: look again after `wait_ns`.
-Turns::Leave Turns::take(std::uint64_t& wait_ns) const {
+Turns::Leave Turns::take(bool as_guest, std::uint64_t& wait_ns) const {
   const std::uint64_t now_ns = now();
   Look found = look(now_ns);
   wait_ns = found.wait_ns;
-  if (!found.place) return {.place = std::nullopt, .guest = found.guest};
+  if (!found.place) return {.place = std::nullopt, .guest = as_guest && found.guest};
   const Place ours{found.place->index, word(now_ns)};
   if (page_.seat[ours.index].compare_exchange_strong(found.place->word, ours.word)) return {.place = ours};
   wait_ns = ns(kLookAgainAfter);  // another thread was faster
   return {};
 }
 
-Turns::Leave Turns::wait_for_leave() {
+Turns::Leave Turns::wait_for_leave(bool as_guest) {
   std::uint64_t wait_ns = 0;
   const auto granted = [](const Leave& leave) { return leave.place || leave.guest; };
-  Leave leave = take(wait_ns);
+  Leave leave = take(as_guest, wait_ns);
   if (!granted(leave)) {
     const std::uint64_t start = now();
     if (waiting_.fetch_add(1) == 0) show_whether_any(waiting_, page_.waiting, slot_);
     for (;;) {
       // Whoever leaves a seat after we have looked rings after this.
       const std::uint32_t bell = own().bell.load();
-      leave = take(wait_ns);
+      leave = take(as_guest, wait_ns);
       const std::uint64_t waited = now() - start;
       if (granted(leave) || waited >= ns(kWaitMost)) break;
       wait_for_bell(own().bell, bell, std::min(wait_ns, ns(kWaitMost) - waited));
@@ -230,10 +230,12 @@ void Seat::keep(Turns& turns) {
 void Seat::contend() {
   if (place_ || guest_) {
     const std::uint64_t now = turns_->now();
-    turns_->use(now - std::exchange(since_ns_, now));
+    const std::uint64_t time_ns = now - std::exchange(since_ns_, now);
+    turns_->use(time_ns);
+    if (guest_) visit_ns_ += time_ns;
     if (place_ && keep_place(now)) return;
   }
-  const Turns::Leave leave = turns_->wait_for_leave();
+  const Turns::Leave leave = turns_->wait_for_leave(visit_ns_ < ns(Turns::kVisit));
   place_ = leave.place;
   guest_ = leave.guest;
   since_ns_ = turns_->now();
@@ -263,6 +265,7 @@ void Seat::leave() {
   if (place_ || guest_) give_leave();
   turns_->go();
   turns_ = nullptr;
+  visit_ns_ = 0;
 }
 
 }  // namespace tf::cpu

@@ -6,7 +6,7 @@
 // There are as many seats as processors. While several sessions run kernels, a thread runs blocks on a seat.
 // Who has had the least time, by weight, comes first: before each block a thread leaves its seat to one that
 // waits and has had less by kSlice. One that has had less than who has a seat by kHeadStart, as who comes
-// with a small kernel, is a guest: it runs without a seat until it has used that up, and the system's
+// with a small kernel, is a guest: it runs without a seat for at most kVisit, and the system's
 // scheduler divides the processor. (If it took the seat, the other would run without one to the end of its
 // block, and the next one that waits would run beside it.) So a session that wants little waits for nobody's
 // queue, and those that fill theirs get equal parts. A session that is alone needs no seats.
@@ -32,6 +32,8 @@ class Turns {
   static constexpr std::chrono::microseconds kHeadStart{10000};
   // What one that comes back is ahead of the others, or behind, at most: time without work is not saved.
   static constexpr std::chrono::microseconds kCredit{13000};
+  // How long one is a guest until it rests. Without an end both would run beside each other for ever.
+  static constexpr std::chrono::microseconds kVisit{3000};
   static constexpr std::chrono::milliseconds kLinger{5};  // see come()
   static constexpr std::chrono::milliseconds kLease{50};  // a seat that was not kept for so long is free
   static constexpr std::chrono::milliseconds kWaitMost{1000};
@@ -82,8 +84,8 @@ class Turns {
   std::uint64_t now() const;
   std::uint64_t word(std::uint64_t now_ns) const;
   Look look(std::uint64_t now_ns) const;
-  Leave take(std::uint64_t& wait_ns) const;
-  Leave wait_for_leave();
+  Leave take(bool as_guest, std::uint64_t& wait_ns) const;
+  Leave wait_for_leave(bool as_guest);
   bool put(const Place& ours, std::uint64_t word) const;
   void leave(const Place& ours) const;
   bool gives_way() const;
@@ -131,6 +133,7 @@ class Seat {
   Turns* turns_ = nullptr;  // null: it has not begun
   std::optional<Turns::Place> place_;
   bool guest_ = false;          // it runs without a place, and its use counts
+  std::uint64_t visit_ns_ = 0;  // it has been a guest for so long since it rested
   std::uint64_t since_ns_ = 0;  // its use is not counted yet
 };
 
