@@ -143,9 +143,7 @@ void Stream::run_thread() {
   Slices& slices = Slices::own();
   thread_state().device = device_.ordinal();
   for (std::uint64_t began = now_ns();;) {
-    const std::uint64_t counted = run_queued(began);
-    const std::uint64_t start = now_ns();
-    count_busy(start - counted);
+    const std::uint64_t start = run_queued(began);
     rest();
     slices.rests_after(Slices::Time(start - began));
     if (!spin([this] { return queue_.has_next(); }, start, patience) && !wait_for_work()) break;
@@ -189,7 +187,7 @@ void Stream::count_busy(std::uint64_t ns) {
   if (shown != nullptr) std::atomic_ref(*shown).fetch_add(ns, std::memory_order_relaxed);
 }
 
-// Busy since `began`. Returns since when that is not counted yet.
+// Busy since `began`. Returns until when: that is counted.
 std::uint64_t Stream::run_queued(std::uint64_t began) {
   std::uint64_t counted = began;
   unsigned run = 0;
