@@ -16,7 +16,7 @@ namespace tf::worker {
 
 class TurnTable {
  public:
-  // As many seats as that, but at most kSeatsMax.
+  // A seat for each processor: at least one, at most kSeatsMax.
   static Result<TurnTable> make(unsigned processors);
 
   // Of a table that was not made there are none.

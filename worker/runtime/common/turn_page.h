@@ -5,7 +5,7 @@
 //
 // Every process can write all of it, and one may run a hostile program. So nobody relies on what it says:
 // numbers are hints, each wait for a turn has a limit, and the worst that false ones do is that threads run
-// beside each other as the system's scheduler lets them.
+// beside each other as the system's scheduler lets them, and that threads that wait sleep sooner.
 #pragma once
 
 #include <array>
@@ -66,7 +66,7 @@ struct TurnPage {
     std::atomic<std::uint64_t> used_ns;  // time that it had seats, divided by its weight
     std::atomic<std::uint32_t> weight;   // 1 to kTurnWeightMax
     std::atomic<std::uint32_t> bell;     // a futex: counts up when a seat may be free for it
-    std::atomic<std::uint32_t> threads;  // how many of them run kernels, or want to, while it is running
+    std::atomic<std::uint32_t> threads;  // that run kernels or want to; counts while it is in `running`
   };
 
   // Whether threads of sessions other than that of `slot` fill the processors with kernels.

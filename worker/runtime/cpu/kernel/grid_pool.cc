@@ -23,7 +23,7 @@ std::uint64_t piece(const RunningGrid& grid, unsigned threads) {
 class Working {
  public:
   Slices::Time time() const { return Clock::now() - start_; }
-  // After each piece; there is never enough.
+  // Called after each piece. False: the thread takes another one.
   bool operator()() const {
     Slices::own().running_for(time());
     return false;
