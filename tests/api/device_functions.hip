@@ -90,6 +90,9 @@ __global__ void delicate_functions(double* d) {
   d[19] = cyl_bessel_i0(d[18]);
   d[21] = scalbln(d[20], 2147483647l);
   d[25] = sinpi(d[24]);
+  d[27] = j0(d[26]);
+  d[29] = y1(d[28]);
+  d[31] = lgamma(d[30]);
   d[23] = isnan(remquo(d[22], 2.0, &bits)) ? bits : 78;
 }
 
@@ -141,6 +144,42 @@ __global__ void directed_conversions(double x, long long n, double* out) {
   put(4, __ocml_cvtrtn_f64_s64(n), __ocml_cvtrtp_f64_s64(n), __ocml_cvtrtz_f64_s64(n));
 }
 
+// Arithmetic that rounds down, up and to zero: six operations on three numbers, in each direction.
+#define DIRECTED(T, name, mode)                                \
+  extern "C" __device__ T __ocml_add_##mode##_##name(T, T);    \
+  extern "C" __device__ T __ocml_sub_##mode##_##name(T, T);    \
+  extern "C" __device__ T __ocml_mul_##mode##_##name(T, T);    \
+  extern "C" __device__ T __ocml_div_##mode##_##name(T, T);    \
+  extern "C" __device__ T __ocml_sqrt_##mode##_##name(T);      \
+  extern "C" __device__ T __ocml_fma_##mode##_##name(T, T, T); \
+  __device__ void put_##mode##_##name(T a, T b, T c, T* out) { \
+    out[0] = __ocml_add_##mode##_##name(a, b);                 \
+    out[1] = __ocml_sub_##mode##_##name(a, b);                 \
+    out[2] = __ocml_mul_##mode##_##name(a, b);                 \
+    out[3] = __ocml_div_##mode##_##name(a, b);                 \
+    out[4] = __ocml_sqrt_##mode##_##name(a);                   \
+    out[5] = __ocml_fma_##mode##_##name(a, b, c);              \
+  }
+DIRECTED(float, f32, rtn)
+DIRECTED(float, f32, rtp)
+DIRECTED(float, f32, rtz)
+DIRECTED(double, f64, rtn)
+DIRECTED(double, f64, rtp)
+DIRECTED(double, f64, rtz)
+#undef DIRECTED
+__global__ void directed_arithmetic(const float* x, float* single, const double* y, double* wide) {
+  x += 3 * threadIdx.x;
+  y += 3 * threadIdx.x;
+  single += tf::api_test::kDirectedResults * threadIdx.x;
+  wide += tf::api_test::kDirectedResults * threadIdx.x;
+  put_rtn_f32(x[0], x[1], x[2], single);
+  put_rtp_f32(x[0], x[1], x[2], single + 6);
+  put_rtz_f32(x[0], x[1], x[2], single + 12);
+  put_rtn_f64(y[0], y[1], y[2], wide);
+  put_rtp_f64(y[0], y[1], y[2], wide + 6);
+  put_rtz_f64(y[0], y[1], y[2], wide + 12);
+}
+
 // To integers: three rows of `n`.
 __global__ void integers_of(const double* x, long long* out) {
   const unsigned i = threadIdx.x, n = blockDim.x;
@@ -170,6 +209,9 @@ void launch_delicate_functions(double* d) { delicate_functions<<<1, 1>>>(d); }
 void launch_dot_products(int* i, unsigned* u, float* f) { dot_products<<<1, 1>>>(i, u, f); }
 void launch_directed_conversions(double x, long long n, double* out) {
   directed_conversions<<<1, 1>>>(x, n, out);
+}
+void launch_directed_arithmetic(const float* x, float* single, const double* y, double* wide, int count) {
+  directed_arithmetic<<<1, count>>>(x, single, y, wide);
 }
 void launch_integers_of(const double* x, long long* out, int count) { integers_of<<<1, count>>>(x, out); }
 void launch_print_values(int x) { print_values<<<1, 32>>>(x); }

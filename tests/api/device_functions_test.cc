@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kernels may call gives the same on every kind of device: warp operations, atomics, math, half
 // precision.
+#include <cfenv>
 #include <climits>
 #include <cmath>
 #include <limits>
@@ -118,7 +119,10 @@ TEST(DeviceFunctions, DelicateMathIsExactOnCores) {
                               {50.0, 2.9325537838493362e20},
                               {-0.0, -0.0},
                               {NAN, 0.0},
-                              {-4294967295.9999995, 1.4980281131690111e-06}};
+                              {-4294967295.9999995, 1.4980281131690111e-06},
+                              {2.404393158672093, 0.00022449904757949286},
+                              {2.1994049108858196, 0.0011782366077162188},
+                              {-2.5000003721875403, -0.056244127078170038}};
   DeviceBuffer memory(sizeof values);
   HIP_OK(hipMemcpy(memory.get(), values, sizeof values, hipMemcpyHostToDevice));
   launch_delicate_functions(memory.get<double>());
@@ -180,7 +184,7 @@ void expect_directed(const double* found, From value, const char* what) {
 
 TEST(DeviceFunctions, ConversionsThatRoundInOneDirection) {
   DeviceBuffer memory(15 * sizeof(double));
-  for (const double x : {0.1, -0.1, 0.5, -70000.0, 1e-7, 3e-8, -1e-60, 1e300}) {
+  for (const double x : {0.1, -0.1, 0.5, -70000.0, 1e-7, 3e-8, -1e-60, 1e300, HUGE_VAL, -HUGE_VAL}) {
     for (const long long n :
          {1ll, -(1ll << 24) - 1, (1ll << 31) - 1, (1ll << 62) + 1, -(1ll << 60) - 3, LLONG_MAX}) {
       launch_directed_conversions(x, n, memory.get<double>());
@@ -202,6 +206,78 @@ TEST(DeviceFunctions, ConversionsThatRoundInOneDirection) {
       EXPECT_EQ(found[5], y < 0 ? found[4] : found[3]);
     }
   }
+}
+
+// What the host's processor answers. What is volatile is not worked out before the rounding is set.
+template <typename T>
+std::vector<T> directed_on_the_host(const T* x) {
+  const volatile T a = x[0], b = x[1], c = x[2];
+  T (*volatile root)(T) = std::sqrt;
+  T (*volatile fused)(T, T, T) = std::fma;
+  std::vector<T> results;
+  for (const int direction : {FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO}) {
+    std::fesetround(direction);
+    const volatile T sum = a + b, difference = a - b, product = a * b, quotient = a / b, of = root(a),
+                     both = fused(a, b, c);
+    std::fesetround(FE_TONEAREST);
+    results.insert(results.end(), {sum, difference, product, quotient, of, both});
+  }
+  return results;
+}
+
+// Small and large numbers, those next to them, and what underflows or overflows with another.
+template <typename T>
+std::vector<T> delicate_numbers() {
+  using Limits = std::numeric_limits<T>;
+  const T one = 1, third = one / 3, least = Limits::denorm_min(), most = Limits::max(),
+          normal = Limits::min();
+  const T numbers[] = {0,
+                       one,
+                       -one,
+                       third,
+                       -third,
+                       least,
+                       -least,
+                       most,
+                       -most,
+                       normal,
+                       std::nextafter(one, most),
+                       std::sqrt(normal) * third,
+                       Limits::infinity()};
+  std::vector<T> all;
+  for (const T a : numbers)
+    for (const T b : numbers)
+      for (const T c : {one, -third, least, -most}) all.insert(all.end(), {a, b, c});
+  return all;
+}
+
+template <typename T>
+void expect_as_on_the_host(const std::vector<T>& in, const std::vector<T>& found) {
+  for (std::size_t i = 0; i < in.size() / 3; ++i) {
+    const std::vector<T> expected = directed_on_the_host(&in[3 * i]);
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      const T wanted = expected[k], answer = found[expected.size() * i + k];
+      if (std::isnan(wanted) && std::isnan(answer)) continue;
+      EXPECT_EQ(answer, wanted) << k << " of " << in[3 * i] << ", " << in[3 * i + 1] << ", " << in[3 * i + 2];
+      EXPECT_EQ(std::signbit(answer), std::signbit(wanted))
+          << k << " of " << in[3 * i] << ", " << in[3 * i + 1];
+    }
+  }
+}
+
+TEST(DeviceFunctions, ArithmeticThatRoundsInOneDirection) {
+  const auto x = delicate_numbers<float>();
+  const auto y = delicate_numbers<double>();
+  const std::size_t count = x.size() / 3, results = count * kDirectedResults;
+  DeviceBuffer on_x(x.size() * sizeof(float)), on_y(y.size() * sizeof(double)),
+      single(results * sizeof(float)), wide(results * sizeof(double));
+  HIP_OK(hipMemcpy(on_x.get(), x.data(), x.size() * sizeof(float), hipMemcpyHostToDevice));
+  HIP_OK(hipMemcpy(on_y.get(), y.data(), y.size() * sizeof(double), hipMemcpyHostToDevice));
+  launch_directed_arithmetic(on_x.get<float>(), single.get<float>(), on_y.get<double>(), wide.get<double>(),
+                             static_cast<int>(count));
+  HIP_OK(hipDeviceSynchronize());
+  expect_as_on_the_host(x, read<float>(single.get(), results));
+  expect_as_on_the_host(y, read<double>(wide.get(), results));
 }
 
 // What a type does not hold becomes the nearest that it holds.

@@ -59,6 +59,11 @@ inline long double erfl(long double x) { return erf(static_cast<double>(x)); }
 inline long double erfcl(long double x) { return erfc(static_cast<double>(x)); }
 inline long double expl(long double x) { return exp(static_cast<double>(x)); }
 inline long double fabsl(long double x) { return fabs(static_cast<double>(x)); }
+inline long double j0l(long double x) { return j0(static_cast<double>(x)); }
+inline long double j1l(long double x) { return j1(static_cast<double>(x)); }
+inline long double lgammal(long double x) { return lgamma(static_cast<double>(x)); }
 inline long double logl(long double x) { return log(static_cast<double>(x)); }
 inline long double sqrtl(long double x) { return sqrt(static_cast<double>(x)); }
+inline long double y0l(long double x) { return y0(static_cast<double>(x)); }
+inline long double y1l(long double x) { return y1(static_cast<double>(x)); }
 HIPR_DEVICE_END

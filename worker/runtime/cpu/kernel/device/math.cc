@@ -107,10 +107,10 @@ T scaled(T x, T e) {
 
 UNARY(acos)
 UNARY(acosh) UNARY(asin) UNARY(asinh) UNARY(atan) UNARY(atanh) UNARY(ceil) UNARY(cos) UNARY(cosh)
-    UNARY(erf) UNARY(erfc) UNARY(exp) UNARY(exp2) UNARY(expm1) UNARY(fabs) UNARY(floor) UNARY(j0) UNARY(j1)
-        UNARY(y0) UNARY(y1) UNARY(lgamma) UNARY(log) UNARY(log10) UNARY(log1p) UNARY(log2) UNARY(logb)
+    UNARY(erf) UNARY(erfc) UNARY(exp) UNARY(exp2) UNARY(expm1) UNARY(fabs) UNARY(floor)
+        UNARY(log) UNARY(log10) UNARY(log1p) UNARY(log2) UNARY(logb)
             UNARY(nearbyint) UNARY(rint) UNARY(round) UNARY(sin) UNARY(sinh) UNARY(sqrt) UNARY(tan)
-                UNARY(tanh) UNARY(tgamma) UNARY(trunc) BINARY(atan2) BINARY(copysign) BINARY(fdim)
+                UNARY(tanh) UNARY(trunc) BINARY(atan2) BINARY(copysign) BINARY(fdim)
                     BINARY(fmax) BINARY(fmin) BINARY(fmod) BINARY(hypot) BINARY(nextafter) BINARY(pow)
                         BINARY(remainder) UNARY_NAMED(sinpi, sin_pi<float>, sin_pi<double>)
                             UNARY_NAMED(cospi, cos_pi<float>, cos_pi<double>)
@@ -137,6 +137,21 @@ API float __ocml_native_log_f32(float x) { return logf(x); }
 API float __ocml_native_log10_f32(float x) { return log10f(x); }
 API float __ocml_native_log2_f32(float x) { return log2f(x); }
 API float __ocml_native_sqrt_f32(float x) { return sqrtf(x); }
+
+// libm's answers near zeros have few right digits.
+#define EXACT_AT_ZEROS(name, near_zero)                                                              \
+  API float __ocml_##name##_f32(float x) { return static_cast<float>(name(static_cast<double>(x))); } \
+  API double __ocml_##name##_f64(double x) {                                                         \
+    const double r = name(x);                                                                        \
+    return near_zero ? static_cast<double>(name##l(x)) : r;                                          \
+  }
+EXACT_AT_ZEROS(j0, r * r * fabs(x) < 0.05)
+EXACT_AT_ZEROS(j1, r * r * fabs(x) < 0.05)
+EXACT_AT_ZEROS(y0, r * r * x < 0.05)
+EXACT_AT_ZEROS(y1, r * r * x < 0.05)
+EXACT_AT_ZEROS(lgamma, fabs(r) < 1)
+API float __ocml_tgamma_f32(float x) { return static_cast<float>(tgamma(static_cast<double>(x))); }
+API double __ocml_tgamma_f64(double x) { return tgamma(x); }
 
 #define TYPED(T, suffix, f)                                                                             \
   API T __ocml_fma_##suffix(T a, T b, T c) { return __builtin_fma##f(a, b, c); }                        \
@@ -173,74 +188,7 @@ API float __ocml_native_sqrt_f32(float x) { return sqrtf(x); }
 TYPED(float, f32, f)
 TYPED(double, f64, )
 
-// Directed rounding: the float results come from exact (or wider) double arithmetic rounded once; doubles
-// take the step towards the wanted side when the error term says that the nearest value lies on the other
-// one.
-namespace {
-template <typename T>
-T sum_error(T a, T b, T s) {
-  const T v = s - a;
-  return (a - (s - v)) + (b - v);
-}
-inline float step(float x, float to) { return nextafterf(x, to); }
-inline double step(double x, double to) { return nextafter(x, to); }
-template <typename T>
-T directed(T nearest, T error, char mode) {
-  const T infinity = static_cast<T>(INFINITY);
-  const bool down = mode == 'n' || (mode == 'z' && nearest > 0);
-  const bool up = mode == 'p' || (mode == 'z' && nearest < 0);
-  if (error < 0 && down) return step(nearest, -infinity);
-  if (error > 0 && up) return step(nearest, infinity);
-  return nearest;
-}
-template <typename T>
-T add(T a, T b, char m) {
-  const T s = a + b;
-  return directed(s, sum_error(a, b, s), m);
-}
-template <typename T>
-T mul(T a, T b, char m) {
-  const T p = a * b;
-  return directed(
-      p, static_cast<T>(fma(static_cast<double>(a), static_cast<double>(b), -static_cast<double>(p))), m);
-}
-template <typename T>
-T div(T a, T b, char m) {
-  const T q = a / b;
-  const double rest = fma(-static_cast<double>(q), static_cast<double>(b), static_cast<double>(a));
-  return directed(q, static_cast<T>(b > 0 ? rest : -rest), m);
-}
-template <typename T>
-T root(T a, char m) {
-  const T r = static_cast<T>(sqrt(static_cast<double>(a)));
-  return directed(
-      r, static_cast<T>(fma(-static_cast<double>(r), static_cast<double>(r), static_cast<double>(a))), m);
-}
-template <typename T>
-T multiply_add(T a, T b, T c, char m) {
-  const T r = static_cast<T>(sizeof(T) == 4
-                                 ? fmaf(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c))
-                                 : fma(a, b, c));
-  const T p = a * b;
-  const T low = static_cast<T>(fma(static_cast<double>(a), static_cast<double>(b), -static_cast<double>(p)));
-  const T s = p + c;
-  return directed(r, (s - r) + (sum_error(p, c, s) + low), m);
-}
-}  // namespace
-#define ROUNDED(T, suffix, mode, letter)                                         \
-  API T __ocml_add_##mode##_##suffix(T a, T b) { return add<T>(a, b, letter); }  \
-  API T __ocml_sub_##mode##_##suffix(T a, T b) { return add<T>(a, -b, letter); } \
-  API T __ocml_mul_##mode##_##suffix(T a, T b) { return mul<T>(a, b, letter); }  \
-  API T __ocml_div_##mode##_##suffix(T a, T b) { return div<T>(a, b, letter); }  \
-  API T __ocml_sqrt_##mode##_##suffix(T a) { return root<T>(a, letter); }        \
-  API T __ocml_fma_##mode##_##suffix(T a, T b, T c) { return multiply_add<T>(a, b, c, letter); }
-#define ROUNDED_BOTH(mode, letter) ROUNDED(float, f32, mode, letter) ROUNDED(double, f64, mode, letter)
-ROUNDED_BOTH(rte, 'e')
-ROUNDED_BOTH(rtn, 'n') ROUNDED_BOTH(rtp, 'p') ROUNDED_BOTH(rtz, 'z')
-
-    API float __hipr_amdgcn_rcp_f32(float x) {
-  return 1.0f / x;
-}
+API float __hipr_amdgcn_rcp_f32(float x) { return 1.0f / x; }
 API double __hipr_amdgcn_rcp_f64(double x) { return 1.0 / x; }
 API float __hipr_amdgcn_rsq_f32(float x) { return 1.0f / sqrtf(x); }
 API double __hipr_amdgcn_rsq_f64(double x) { return 1.0 / sqrt(x); }
@@ -264,7 +212,18 @@ API float __hipr_fdot2(float a0, float a1, float b0, float b1, float c, uint32_t
 
 // Conversions that round in one direction: the nearest value, and a step where that lies on the other side.
 namespace {
-// Which side of r the value lies on; an integer r of `limit` and more is beyond all values.
+inline float step(float x, float to) { return nextafterf(x, to); }
+inline double step(double x, double to) { return nextafter(x, to); }
+template <typename T>
+T directed(T nearest, float error, char mode) {
+  const T infinity = static_cast<T>(INFINITY);
+  const bool down = mode == 'n' || (mode == 'z' && nearest > 0);
+  const bool up = mode == 'p' || (mode == 'z' && nearest < 0);
+  if (error < 0 && down) return step(nearest, -infinity);
+  if (error > 0 && up) return step(nearest, infinity);
+  return nearest;
+}
+// Which side of r the value lies on. r of `limit` and more is beyond all integers of the type; doubles have no limit.
 template <typename Value>
 float side(Value value, double r, double limit) {
   if (r >= limit) return -1;
@@ -297,11 +256,11 @@ uint32_t directed_half(float x, char mode) {
 #define CONVERSION(to, to_name, from, from_name, limit, mode, letter)                 \
   API to __ocml_cvt##mode##_##to_name##_##from_name(from x) {                         \
     const to r = static_cast<to>(x);                                                  \
-    return directed<to>(r, static_cast<to>(side<from>(x, static_cast<double>(r), limit)), letter); \
+    return directed<to>(r, side<from>(x, static_cast<double>(r), limit), letter);                  \
   }
 #define CONVERSIONS(mode, letter)                                                     \
   API uint32_t __hipr_half_##mode(float x) { return directed_half(x, letter); }       \
-  CONVERSION(float, f32, double, f64, INFINITY, mode, letter)                         \
+  CONVERSION(float, f32, double, f64, NAN, mode, letter)                              \
   CONVERSION(float, f32, int32_t, s32, 0x1p31, mode, letter)                          \
   CONVERSION(float, f32, uint32_t, u32, 0x1p32, mode, letter)                         \
   CONVERSION(float, f32, int64_t, s64, 0x1p63, mode, letter)                          \
