@@ -35,7 +35,10 @@ class BlockRunner {
   // A runner's work for one grid; others may follow. At its end the fibers go back to the pool.
   class Turn {
    public:
-    Turn(BlockRunner& runner, RunningGrid& grid) : runner_(runner) { runner_.begin(grid); }
+    Turn(BlockRunner& runner, RunningGrid& grid) : runner_(runner) {
+      runner_.begin(grid);
+      runner_.seat_.come_to(grid.blocks());
+    }
     ~Turn() { runner_.end(); }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;

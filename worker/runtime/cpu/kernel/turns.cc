@@ -3,6 +3,7 @@
 #include "worker/runtime/cpu/kernel/turns.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -221,10 +222,20 @@ void Seat::keep(Turns& turns) {
     turns_ = &turns;
     turns.come();
   }
+  if (breaks_.looks()) take_break();
   if (turns.contended())
     contend();
   else if (place_ || guest_)
     give_leave();
+}
+
+void Seat::take_break() {
+  const std::uint64_t start = turns_->now();
+  if (!breaks_.is_due(start)) return;
+  ::sched_yield();
+  const std::uint64_t end = turns_->now();
+  breaks_.ended(end);
+  since_ns_ += end - start;  // that was others' time
 }
 
 void Seat::contend() {
@@ -266,6 +277,7 @@ void Seat::leave() {
   turns_->go();
   turns_ = nullptr;
   visit_ns_ = 0;
+  breaks_.rest();
 }
 
 }  // namespace tf::cpu

@@ -21,6 +21,7 @@
 #include <optional>
 
 #include "worker/runtime/common/turn_page.h"
+#include "worker/runtime/cpu/kernel/breaks.h"
 
 namespace tf::cpu {
 
@@ -112,6 +113,8 @@ class Seat {
   Seat(const Seat&) = delete;
   Seat& operator=(const Seat&) = delete;
 
+  // The thread comes to a grid of so many blocks.
+  void come_to(std::uint64_t blocks) { breaks_.come_to(blocks); }
   // Before the first block of a grid, and before each further one: waits until it is the thread's turn.
   void keep() {
     Turns* const turns = Turns::of_process();
@@ -125,6 +128,7 @@ class Seat {
   }
 
  private:
+  void take_break();
   void contend();
   bool keep_place(std::uint64_t now_ns);
   void give_leave();
@@ -135,6 +139,7 @@ class Seat {
   bool guest_ = false;          // it runs without a place, and its use counts
   std::uint64_t visit_ns_ = 0;  // it has been a guest for so long since it rested
   std::uint64_t since_ns_ = 0;  // its use is not counted yet
+  Breaks breaks_;
 };
 
 }  // namespace tf::cpu
