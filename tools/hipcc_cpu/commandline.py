@@ -39,7 +39,7 @@ OUR_FLAGS = {'--genco': 'genco', '--rtc': 'rtc', '--rtc-link': 'rtc_link', '--em
 OUR_VALUES = {'--hip-lib': 'hip_lib', '--names': 'names'}
 # What clang's driver would make of them is for its own offloading, which ours takes the place of.
 DROPPED = re.compile(r'^(--hip-link|--(no-)?offload-new-driver|-fno-gpu-rdc|-parallel-jobs=.*|--offload-compress'
-                     r'|-foffload-lto.*|-fno-offload-lto|-save-temps.*|--save-temps.*)$')
+                     r'|-foffload-lto.*|-fno-offload-lto|-save-temps.*|--save-temps.*|-mprintf-kind=.*)$')
 # One compiler pass, and no object: the host's, unless the device's is asked for.
 ONE_PASS = {'-E', '-S', '-M', '-MM', '-fsyntax-only', '-emit-llvm', '--analyze', '-emit-ast', '--precompile',
             '--preprocess', '--assemble', '--dependencies', '--user-dependencies'}

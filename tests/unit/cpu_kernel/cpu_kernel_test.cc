@@ -202,6 +202,16 @@ TEST_F(CpuKernel, PrintsFormattedText) {
             ::testing::internal::GetCapturedStdout());
 }
 
+TEST_F(CpuKernel, PrintingSaysHowManyCharacters) {
+  int out[3] = {-1, -1, -1};
+  ::testing::internal::CaptureStdout();
+  ASSERT_EQ(hipSuccess, run("count_printed", line(1, 1), &out[0]));
+  EXPECT_EQ("none\n42 text\n    7%\n", ::testing::internal::GetCapturedStdout());
+  EXPECT_EQ(5, out[0]);
+  EXPECT_EQ(8, out[1]);
+  EXPECT_EQ(7, out[2]);
+}
+
 TEST_F(CpuKernel, AFailedAssertEndsTheGridWithAnError) {
   int out = 0;
   ::testing::internal::CaptureStderr();

@@ -160,6 +160,12 @@ extern "C" __global__ void print(int x) {
     printf("kernel %d: %s %5.2f %c %ld 100%%\n", x + int(threadIdx.x), "text", 1.5, 'z', -7L);
 }
 
+extern "C" __global__ void count_printed(int* out) {
+  out[0] = printf("none\n");
+  out[1] = printf("%d %s\n", 42, "text");
+  out[2] = printf("%5d%%\n", 7);
+}
+
 extern "C" __global__ void fails(int* out, int which) {
   out[0] = 1;
   assert(int(threadIdx.x) != which);

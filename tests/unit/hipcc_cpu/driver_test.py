@@ -97,7 +97,7 @@ class Case(unittest.TestCase):
 class Output(Case):
     def test_joined_output(self):
         self.write('main.hip', MAIN)
-        self.hipcc('main.hip', '-oprog')
+        self.hipcc('main.hip', '-oprog', '-mprintf-kind=buffered')  # there is one kind
         self.assertEqual(self.run_program(), '7 10\n')
 
     def test_several_objects(self):

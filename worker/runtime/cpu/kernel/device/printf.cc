@@ -91,7 +91,8 @@ int format_value(Conversion& c, bool wide, uint32_t& index, char* to, size_t roo
   return snprintf(to, room, c.text, value);
 }
 
-void flush() {
+// Returns what printf does: the characters printed.
+uint64_t flush() {
   Output out;
   out.bytes = 0;
   uint32_t index = 0;
@@ -124,6 +125,7 @@ void flush() {
   }
   HiprContext* c = __hipr_context();
   c->services->print(c, message.to_stderr, out.text, out.bytes);
+  return out.bytes;
 }
 
 uint64_t begin(int32_t to_stderr) {
@@ -141,8 +143,7 @@ uint64_t append_string(const char* data, uint64_t bytes, uint32_t is_last) {
   if (message.text_bytes == 0 || message.text[message.text_bytes - 1] != 0)
     message.text[message.text_bytes++] = 0;
   if (message.text_bytes >= kMaxTextBytes) message.text_bytes = kMaxTextBytes - 1;
-  if (is_last) flush();
-  return 0;
+  return is_last ? flush() : 0;
 }
 }  // namespace
 
@@ -160,8 +161,7 @@ API uint64_t __ockl_printf_append_args(uint64_t, uint32_t count, uint64_t v0, ui
   for (uint32_t i = 0; i < count && i < 7 && message.arguments < kMaxArguments; ++i) {
     message.values[message.arguments++] = values[i];
   }
-  if (is_last) flush();
-  return 0;
+  return is_last ? flush() : 0;
 }
 API uint64_t __ockl_fprintf_append_args(uint64_t d, uint32_t count, uint64_t v0, uint64_t v1, uint64_t v2,
                                         uint64_t v3, uint64_t v4, uint64_t v5, uint64_t v6,
