@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of the major TF_HIP_MAJOR.
+// The rules of the major TF_HIP_MAJOR; TF_HIP_FOR_PROGRAMS: of libraries that programs load.
 #include "hipcore/abi/rules.h"
 
 #include "hipcore/wire/gen/majors.h"
@@ -26,6 +26,7 @@ constinit const Rules kRules = {
     .limit_range = major().number >= 7   ? 4099u
                    : major().number == 6 ? 3u
                                          : 0u,
+    .follows_null = major().number < 6 && TF_HIP_FOR_PROGRAMS,
     .library = major().library,
     .rtc_library = major().rtc_library,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the majors of HIP differ in what a function with one name does. A library that stands in for AMD's is
-// linked with the definition of its major (tf_hip_abi_<major>); everything else in it is compiled once.
+// linked with the definition of its major (tf_hip_abi_<major>); everything else in it is compiled once. The
+// runtimes that a worker loads have those of the first major (tf_hip_abi_worker), but for what clients do.
 // Constant data, any thread.
 #pragma once
 
@@ -28,6 +29,10 @@ struct Rules {
   bool is_beyond_limits(hipLimit_t limit) const {
     return limit_range != 0 && static_cast<unsigned>(limit) >= limit_range;
   }
+  // Up to HIP 5 hipStreamSynchronize and hipStreamQuery of a stream that is ordered with the null stream also
+  // ask for what the null stream has: AMD's put a marker behind it on the stream first. In a worker's runtime
+  // nothing does: clients of HIP 5 say when (FollowNull).
+  bool follows_null;
   const char* library;      // "libamdhip64.so.<major>"
   const char* rtc_library;  // "libhiprtc.so.<major>"
 };

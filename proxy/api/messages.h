@@ -328,6 +328,9 @@ MESSAGE(0x0304, call, SynchronizeStream) { u64 stream; };
 
 MESSAGE(0x0305, call, QueryStream) PROMPT { u64 stream; };
 
+// The stream is not done before what the null stream of its device has so far is (Rules::follows_null).
+MESSAGE(0x0306, post, FollowNull) WORK(stream) CAPTURE(asked) PROMPT { u64 stream; };
+
 // What was sent on the stream before is still done.
 MESSAGE(0x0314, post, DestroyStream) NO_WORK ENDS(stream) { u64 stream; };
 

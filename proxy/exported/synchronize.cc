@@ -43,6 +43,21 @@ hipError_t refuse_wait(ApiCall& call, std::uint64_t stream) {
       .value_or(hipSuccess);
 }
 
+// `ask` waits for the stream, or asks whether it is done. In HIP 5 it stands behind the null stream's work
+// first.
+template <typename Ask>
+hipError_t ask_for(Client& client, int device, std::uint64_t stream, Ask ask) {
+  const Streams& streams = client.streams();
+  if (!streams.asks_for_null(device, stream)) return ask();
+  PendingWork& pending = client.streams().pending_work();
+  const std::uint64_t null = PendingWork::mark_of(streams.device_of(device, stream), 0);
+  const PendingWork::Proof proof = pending.begin(null, false);
+  hipError_t error = client.connection().post(device, protocol::FollowNullRequest{.stream = stream});
+  if (error == hipSuccess) error = ask();
+  pending.end(proof, error == hipSuccess);
+  return error;
+}
+
 }  // namespace
 
 hipError_t hipStreamSynchronize(ApiCall& call, hipStream_t stream) {
@@ -50,8 +65,10 @@ hipError_t hipStreamSynchronize(ApiCall& call, hipStream_t stream) {
   std::uint64_t handle = 0;
   if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
   if (hipError_t refused = refuse_wait(call, handle); refused != hipSuccess) return call.finish(refused);
-  call.client().about_to_wait();
-  return call.finish(call.client().connection().synchronize_stream(call.device(), handle));
+  Client& client = call.client();
+  client.about_to_wait();
+  const auto wait = [&] { return client.connection().synchronize_stream(call.device(), handle); };
+  return call.finish(ask_for(client, call.device(), handle, wait));
 }
 
 hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
@@ -62,13 +79,16 @@ hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
     return call.finish(refused);
   Client& client = call.client();
   client.about_to_wait();
-  if (client.streams().quiet())
-    return call.finish(client.connection().synchronize_stream(call.device(), request.stream));
-  if (client.streams().owes_wait(call.device(), request.stream))
-    return call.finish(client.connection().synchronize_stream(call.device(), request.stream));
-  // Done at the worker means that copies to here are in flight: waits for the rest.
-  return call.finish(client.connection().synchronize_stream(
-      call.device(), request.stream, [&] { return client.connection().call(call.device(), request); }));
+  Connection& connection = client.connection();
+  const int device = call.device();
+  const bool waits = client.streams().quiet() || client.streams().owes_wait(device, request.stream);
+  const auto ask = [&] {
+    if (waits) return connection.synchronize_stream(device, request.stream);
+    // Done at the worker means that copies to here are in flight: waits for the rest.
+    return connection.synchronize_stream(device, request.stream,
+                                         [&] { return connection.call(device, request); });
+  };
+  return call.finish(ask_for(client, device, request.stream, ask));
 }
 
 namespace {

@@ -87,6 +87,10 @@ class PendingWork {
   bool may_have_device_work(std::uint64_t mark) const {
     return words_[word_of(mark) + kWords].load(std::memory_order_relaxed) != kNone;  // the thread's own
   }
+  // Work of the stream of this mark may be left.
+  bool may_have_work(std::uint64_t mark) const {
+    return may_have_device_work(mark) || words_[word_of(mark)].load(std::memory_order_relaxed) != kNone;
+  }
   // Also, no failure can still be reported.
   bool quiet() const { return idle() && !unheard_.load(std::memory_order_acquire); }
 

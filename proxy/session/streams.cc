@@ -4,6 +4,8 @@
 
 #include <memory>
 
+#include "hipcore/abi/rules.h"
+
 namespace tf::proxy {
 namespace {
 
@@ -34,9 +36,19 @@ void Streams::owe_wait(int device) {
   owed_waits_[static_cast<std::size_t>(device)].fetch_add(1, std::memory_order_relaxed);
 }
 
+bool Streams::asks_for_null(int device, std::uint64_t stream) const {
+  if (!abi::kRules.follows_null || protocol::Handle(stream).is_constant() || !is_blocking(stream))
+    return false;
+  return pending_work_.may_have_work(PendingWork::mark_of(device_of(device, stream), 0));
+}
+
 // The null stream waits for every other one.
 bool Streams::owes_wait(int device, std::uint64_t stream) const {
   if (stream == 0) return pending_work_.owes_all([&](std::uint64_t mark) { return is_on(device, mark); });
+  if (asks_for_null(device, stream)) {
+    const std::uint64_t null = PendingWork::mark_of(device_of(device, stream), 0);
+    return pending_work_.owes_all([&](std::uint64_t mark) { return mark == stream || mark == null; });
+  }
   return pending_work_.owes(PendingWork::mark_of(device, stream));
 }
 

@@ -83,6 +83,9 @@ class Streams {
     return left_copies_[static_cast<std::size_t>(device)].load(std::memory_order_relaxed) &&
            pending_work_.may_have_device_work(PendingWork::mark_of(device, 0));
   }
+  // Whether a program that asks for the stream also asks for what the null stream of its device has
+  // (Rules::follows_null), and some of that may be left.
+  bool asks_for_null(int device, std::uint64_t stream) const;
   // Whether to wait instead of asking: for the stream, or for the event of this recording.
   bool owes_wait(int device, std::uint64_t stream) const;
   bool owes_wait(const EventRecording& recording) const {

@@ -23,7 +23,8 @@ PLACES = ('transport', *support.TRANSPORTS, 'hipcore', 'proxy', 'worker', 'tools
 OTHERS = {'TF_SKIP_SETUP', 'HIP_MEMCPY3D', 'HIP_SKIP_THIS_TEST', 'HIP_ENABLE_WARP_SYNC_BUILTINS'}
 # What tests read.
 OF_TESTS = {'TF_BUILD_DIR', 'TF_SANITIZED', 'TF_FAULT_TRANSPORT', 'TF_STRESS_SECONDS', 'TF_TEST_HIP_MAJOR',
-            'TF_TEST_LARGE', 'TF_TEST_SESSION', 'TF_TEST_SESSIONS', 'TF_TEST_TAKE_WINDOW', 'TF_TEST_TRANSPORTS'}
+            'TF_TEST_LARGE', 'TF_TEST_RUNTIME_MAJOR', 'TF_TEST_SESSION', 'TF_TEST_SESSIONS', 'TF_TEST_TAKE_WINDOW',
+            'TF_TEST_TRANSPORTS'}
 ANYWHERE = re.compile(r'\b(?:TF|HIP_CPU|HIP_CUDA|HIPCC_CPU)_[A-Z0-9_]*[A-Z0-9]\b')
 MACRO = re.compile(r'#\s*define\s+(TF_\w+)')
 # In CMake's files NAME=value sets an environment variable, NAME="value" a macro.

@@ -49,6 +49,7 @@ struct OptionalFunctions {
   decltype(&::hipMemGetHandleForAddressRange) range_handle = nullptr;
   decltype(&::hipModuleGetFunctionCount) function_count = nullptr;
   decltype(&::hipRemoteCreateMaskedStream) create_masked_stream = nullptr;
+  decltype(&::hipRemoteFollowNull) follow_null = nullptr;
   decltype(&::hipRemoteFlushWrites) flush_writes = nullptr;
   decltype(&::hipRemoteBindManaged) bind_managed = nullptr;
   decltype(&::hipRemoteEmptyHeap) empty_heap = nullptr;

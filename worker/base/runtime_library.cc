@@ -91,6 +91,7 @@ OptionalFunctions find_optional(void* library) {
   find(library, "hipRemoteBindManaged", optional.bind_managed);
   find(library, "hipRemoteEmptyHeap", optional.empty_heap);
   find(library, "hipRemoteCreateMaskedStream", optional.create_masked_stream);
+  find(library, "hipRemoteFollowNull", optional.follow_null);
   find(library, "hipRemoteKernelParameter", optional.kernel_parameter);
   find(library, "hipRemoteLaunchCooperative", optional.launch_cooperative);
   find(library, "hipRemoteUnavailableReason", optional.unavailable_reason);

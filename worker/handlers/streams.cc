@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams: those with compute units, their end, and their compute units. Executor thread.
+// Streams: those with compute units, what they follow, their end, and their compute units. Executor thread.
 #include <cstdint>
 #include <cstring>
 #include <iterator>
@@ -16,6 +16,14 @@ void destroy_stream(Call& call, const protocol::DestroyStreamRequest& request) {
   Object stream;
   if (!call.unbind(protocol::HandleKind::kStream, request.stream, stream)) return;
   call.finish(call.session().streams.let_finish(static_cast<hipStream_t>(stream.object), stream.device));
+}
+
+void follow_null(Call& call, const protocol::FollowNullRequest& request) {
+  if (!call.use_device()) return;
+  hipStream_t stream = nullptr;
+  int device = 0;
+  if (!call.session().streams.find(request.stream, stream, device)) return call.finish(hipErrorInvalidHandle);
+  call.finish(call.session().streams.follow_null(stream));
 }
 
 void create_masked_stream(Call& call, const protocol::CreateMaskedStreamRequest& request) {

@@ -30,6 +30,17 @@ std::uint64_t Streams::name_of(hipStream_t stream) const {
   return name;
 }
 
+// Runtimes of AMD's put what the null stream has in front of whatever is recorded on a stream.
+hipError_t Streams::follow_null(hipStream_t stream) const {
+  if (follow_null_ != nullptr) return follow_null_(stream);
+  hipEvent_t event = nullptr;
+  hipError_t error = hip_.hipEventCreateWithFlags(&event, hipEventDisableTiming);
+  if (error != hipSuccess) return error;
+  error = hip_.hipEventRecord(event, stream);
+  own_calls_.pass_on(hip_.hipEventDestroy(event));
+  return error;
+}
+
 hipError_t Streams::create_masked(hipStream_t& stream, unsigned flags, int priority,
                                   std::span<const std::uint32_t> mask) const {
   const auto words = static_cast<std::uint32_t>(mask.size());

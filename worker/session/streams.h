@@ -29,6 +29,7 @@ class Streams {
           ObjectTable& objects, LateFills& late_fills, CurrentDevice& device, Life& life)
       : hip_(hip),
         create_masked_(optional.create_masked_stream),
+        follow_null_(optional.follow_null),
         own_calls_(own_calls),
         objects_(objects),
         late_fills_(late_fills),
@@ -46,6 +47,9 @@ class Streams {
   // On the current device. Its kernels use the compute units of the mask, as far as the runtime lets them.
   hipError_t create_masked(hipStream_t& stream, unsigned flags, int priority,
                            std::span<const std::uint32_t> mask) const;
+
+  // hipRemoteFollowNull(), also where the runtime has no such function. Of the current device.
+  hipError_t follow_null(hipStream_t stream) const;
 
   // Destroys the stream once it is idle. Until then its device does not count as idle.
   hipError_t let_finish(hipStream_t stream, int device);
@@ -75,6 +79,7 @@ class Streams {
 
   const protocol::HipTable& hip_;
   const decltype(OptionalFunctions::create_masked_stream) create_masked_;
+  const decltype(OptionalFunctions::follow_null) follow_null_;
   OwnCalls& own_calls_;
   ObjectTable& objects_;
   LateFills& late_fills_;

@@ -122,6 +122,8 @@ concept BackendOfStreamWork = requires(hipStream_t& handle, const typename B::St
   { B::compute_units(stream) } -> std::convertible_to<ComputeUnits>;
   { B::query(stream) } -> std::same_as<hipError_t>;
   { B::synchronize(stream) } -> std::same_as<hipError_t>;
+  // hipRemoteFollowNull().
+  { B::follow_null(stream) } -> std::same_as<hipError_t>;
   { B::wait_event(stream, event) } -> std::same_as<hipError_t>;
   // The callback gets the handle that the program gave.
   { B::add_callback(stream, handle, callback, data) } -> std::same_as<hipError_t>;

@@ -26,6 +26,10 @@ hipError_t hipRemoteLaunchCooperative(hipFunction_t function, dim3 grid, dim3 bl
 hipError_t hipRemoteCreateMaskedStream(hipStream_t* stream, unsigned flags, int priority, uint32_t words,
                                        const uint32_t* mask);
 
+/* What the null stream of the stream's device has so far is done before the stream counts as done. Nothing
+ * changes for the null stream, and for streams that are not ordered with it. */
+hipError_t hipRemoteFollowNull(hipStream_t stream);
+
 /* Part of HIP 7 (hip_runtime_api.h of ROCm 7.0, where `type` is a hipMemRangeHandleType), so AMD's libraries
  * have it from then on. Puts into `handle` a descriptor, which the caller must close, by which other devices
  * reach the `bytes` of device memory at `pointer`. Whole pages of the host; memory of hipMalloc, or mapped

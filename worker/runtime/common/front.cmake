@@ -14,21 +14,21 @@ function(tf_runtime_front name backend)
 endfunction()
 
 # The libraries of a runtime, all of the same objects (tf_<runtime>_runtime) and of what ARGN links:
-#   hip_<runtime>                  the worker loads it: the functions of all majors, by the rules of the first
+#   hip_<runtime>                  the worker loads it: the functions of all majors, by tf_hip_abi_worker's rules
 #   hip_<runtime>_native_<major>   <folder>/libamdhip64.so.<major>, in AMD's place for programs that run natively;
 #                                  hip_<runtime>_native is that of the first major, hip_<runtime>_natives builds all
 # Never unloaded: threads of the runtime, or of a driver below it, may outlive a dlclose.
-function(tf_runtime_library name runtime which major)
+function(tf_runtime_library name runtime which abi)
   set(exports_map ${CMAKE_CURRENT_BINARY_DIR}/exports_${which}.map)
   add_library(${name} SHARED ${CMAKE_CURRENT_BINARY_DIR}/unsupported_${which}.cc ${exports_map})
-  target_link_libraries(${name} PRIVATE tf_options tf_${runtime}_runtime tf_hip_composed ${ARGN} tf_hip_abi_${major})
+  target_link_libraries(${name} PRIVATE tf_options tf_${runtime}_runtime tf_hip_composed ${ARGN} tf_hip_abi_${abi})
   target_link_options(${name} PRIVATE -Wl,--version-script=${exports_map} -Wl,--no-undefined-version -Wl,-z,nodelete)
   set_target_properties(${name} PROPERTIES LINK_DEPENDS ${exports_map})
   tf_link_time_optimised(${name})
 endfunction()
 
 function(tf_runtime_libraries runtime folder)
-  tf_runtime_library(hip_${runtime} ${runtime} all ${TF_CLIENT_MAJOR} ${ARGN})
+  tf_runtime_library(hip_${runtime} ${runtime} all worker ${ARGN})
   foreach(major ${TF_CLIENT_MAJORS})
     set(name hip_${runtime}_native_${major})
     tf_runtime_library(${name} ${runtime} ${major} ${major} ${ARGN})

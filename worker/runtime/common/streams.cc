@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "hipcore/abi/rules.h"
 #include "hipcore/composed/composed.h"
 #include "worker/runtime/common/capture.h"
 #include "worker/runtime/common/compute_units.h"
@@ -57,7 +58,8 @@ hipError_t with_awaited_stream(hipStream_t handle, Body&& body) {
       const auto verdict = library->refuse_wait(Backend::reference(stream), thread().capture_mode);
       if (verdict) return *verdict;
     }
-    return body(stream);
+    const hipError_t followed = abi::kRules.follows_null ? Backend::follow_null(stream) : hipSuccess;
+    return followed == hipSuccess ? body(stream) : followed;
   });
 }
 
@@ -156,6 +158,12 @@ hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
 
 hipError_t hipStreamDestroy(hipStream_t stream) {
   return api([&] { return destroy(stream); });
+}
+
+TF_EXPORT hipError_t hipRemoteFollowNull(hipStream_t handle) {
+  Backend::Stream stream{};
+  const hipError_t status = Backend::find_stream(handle, stream);
+  return status == hipSuccess ? Backend::follow_null(stream) : status;
 }
 
 hipError_t hipStreamQuery(hipStream_t handle) {

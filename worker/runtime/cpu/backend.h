@@ -122,6 +122,7 @@ struct Backend {
   static runtime::ComputeUnits compute_units(const Stream& stream);
   static hipError_t query(const Stream& stream);
   static hipError_t synchronize(const Stream& stream);
+  static hipError_t follow_null(const Stream& stream);
   static hipError_t wait_event(const Stream& stream, const Event& event);
   static hipError_t add_callback(const Stream& stream, hipStream_t handle, hipStreamCallback_t callback,
                                  void* data);

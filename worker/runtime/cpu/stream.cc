@@ -73,21 +73,23 @@ void Stream::submit_wait(const Marker& marker) {
 void Stream::order_behind_peers() {
   order_behind_late_work();
   if (!is_blocking()) return;
-  if (!is_default_) {
-    Stream* const first = device_.default_stream_if_made();
-    if (!first) return;
-    const std::uint64_t last = first->submitted();
-    if (first->reached(last) || we_wait_for_default_.load(std::memory_order_acquire) >= last) return;
-    submit_wait(first->at(last));
-    we_wait_for_default_.store(last, std::memory_order_release);
-    return;
-  }
+  if (!is_default_) return follow_default();
   for (const std::shared_ptr<Stream>& peer : device_.busy_streams()) {
     const Marker last = peer->last();
     if (last.done() || peer->default_waits_for_us_.load(std::memory_order_acquire) >= last.position) continue;
     submit_wait(last);
     peer->default_waits_for_us_.store(last.position, std::memory_order_release);
   }
+}
+
+void Stream::follow_default() {
+  if (is_default_ || !is_blocking()) return;
+  Stream* const first = device_.default_stream_if_made();
+  if (!first) return;
+  const std::uint64_t last = first->submitted();
+  if (first->reached(last) || we_wait_for_default_.load(std::memory_order_acquire) >= last) return;
+  submit_wait(first->at(last));
+  we_wait_for_default_.store(last, std::memory_order_release);
 }
 
 // The default stream's rule covers what is late there, for the streams that are ordered with it.

@@ -74,6 +74,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Appends a wait for another stream's point. Does nothing if the point is done or our own.
   void submit_wait(const Marker& marker);
 
+  // What the default stream has so far is done before this stream is, if they are ordered with each other.
+  void follow_default();
+
   // Whether this stream is done; for the default stream that includes the blocking streams.
   bool idle();
   // Waits for everything submitted so far.

@@ -86,6 +86,11 @@ hipError_t Backend::synchronize(const Stream& stream) {
   return status;
 }
 
+hipError_t Backend::follow_null(const Stream& stream) {
+  stream->follow_default();
+  return hipSuccess;
+}
+
 hipError_t Backend::wait_event(const Stream& stream, const Event& event) {
   event->hold(*stream);
   return hipSuccess;

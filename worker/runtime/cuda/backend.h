@@ -120,6 +120,7 @@ struct Backend {
   static runtime::ComputeUnits compute_units(Stream stream);
   static hipError_t query(Stream stream);
   static hipError_t synchronize(Stream stream);
+  static hipError_t follow_null(Stream stream);
   static hipError_t wait_event(Stream stream, Event event);
   static hipError_t add_callback(Stream stream, hipStream_t handle, hipStreamCallback_t callback, void* data);
   static hipError_t call_host(Stream stream, hipHostFn_t function, void* data);

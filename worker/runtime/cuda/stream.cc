@@ -56,6 +56,17 @@ hipError_t Backend::query(Stream stream) { return check(cu().StreamQuery(stream)
 
 hipError_t Backend::synchronize(Stream stream) { return check(cu().StreamSynchronize(stream)); }
 
+// Recording an event is work of the stream, in front of which the driver puts what the null stream has.
+hipError_t Backend::follow_null(Stream stream) {
+  if (!stream || cu().StreamQuery(nullptr) == driver::Result::SUCCESS) return hipSuccess;
+  driver::Event event = nullptr;
+  hipError_t status = check(cu().EventCreate(&event, hipEventDisableTiming));
+  if (status != hipSuccess) return status;
+  status = check(cu().EventRecord(event, stream));
+  static_cast<void>(cu().EventDestroy(event));  // the driver keeps it until it is reached
+  return status;
+}
+
 hipError_t Backend::wait_event(Stream stream, Event event) {
   return check(cu().StreamWaitEvent(stream, event, 0));
 }
