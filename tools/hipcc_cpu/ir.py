@@ -283,7 +283,7 @@ def reach(kernels, bodies, static, dynamic):
             kernel.prints = kernel.prints or bool(PRINTS.match(name)) or (any_prints and indirect.get(name, False))
             todo += uses.get(name, ())
         kernel.shared = sorted(plain_static[n] for n in seen if n in plain_static)
-        if waves.STEP in seen and (kernel.shared or seen & extern):
+        if seen & {waves.STEP, waves.TURN} and (kernel.shared or seen & extern):
             kernel.parks = True
 
 

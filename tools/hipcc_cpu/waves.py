@@ -7,14 +7,16 @@ program says that its lanes exchange:
 * fences of a wavefront, block or device: also what sync() of cooperative groups' tiles is made of;
 * __threadfence() and its like, volatile and atomic loads and stores of memory that may be shared.
 The former always make a kernel's threads wait (SYNC), the latter only where it has shared memory (STEP), so that a
-kernel without keeps running as a plain loop. Plain loads and stores are no such points: the compiler moves them, on
-GPUs as well.
+kernel without keeps running as a plain loop. An atomic operation may be what a loop waits with: there, too, the lanes
+wait after many of them (TURN), so that the thread that ends the loop runs. Plain loads and stores are no such points:
+the compiler moves them, on GPUs as well.
 """
 import re
 
 SYNC = '__hipr_wave_sync'
 STEP = '__hipr_wave_step'
-DECLARATIONS = ['declare void @%s() convergent' % name for name in (SYNC, STEP)]
+TURN = '__hipr_wave_turn'
+DECLARATIONS = ['declare void @%s() convergent' % name for name in (SYNC, STEP, TURN)]
 NAME = r'%(?:"[^"]*"|[-\w$.]+)'
 FENCE = re.compile(r'^  fence syncscope\("(?:wavefront|workgroup|agent)(?:-one-as)?"\) ')
 FENCE_FUNCTION = re.compile(r'\bcall\b.* @__atomic_work_item_fence\(')
@@ -27,6 +29,7 @@ DERIVED = re.compile(r'^  (' + NAME + r') = (?:addrspacecast|bitcast|getelementp
 ALLOCA = re.compile(r'^  (' + NAME + r') = alloca ')
 LOAD = re.compile(r'^  ' + NAME + r' = load .*?' + POINTER + r'[^%@]*(' + NAME + r'|@)')
 STORE = re.compile(r'^  store .*' + POINTER + r' (' + NAME + r'|[@\w].*?)(?: syncscope|, align|, !| \w+,|$)')
+OPERATION = re.compile(r'^  ' + NAME + r' = (?:atomicrmw|cmpxchg) .*?' + POINTER + r'[^%@]*(' + NAME + r'|@)')
 REGISTER = re.compile(r'call (i\d+) @llvm\.read_register\.\w+\(metadata (![\w.]+)\)')
 EXECUTING = {'exec': 'read_exec', 'exec_lo': 'read_exec_lo', 'exec_hi': 'read_exec_hi'}
 
@@ -64,6 +67,9 @@ class Function:
         if not line.startswith('  ') or ' call ' in line:
             self.together = self.together and '@llvm.' in line
             return None
+        match = OPERATION.match(line)
+        if match:
+            return None if match.group(1) in self.private else TURN
         ordered = ' volatile ' in line or ' atomic ' in line
         match = LOAD.match(line)
         if match:

@@ -347,6 +347,15 @@ TEST_F(CpuKernel, ACooperativeGridMeetsInItsMiddle) {
   EXPECT_EQ(hipErrorCooperativeLaunchTooLarge, run("grid_shift", grid, data.data(), out.data()));
 }
 
+TEST_F(CpuKernel, BesselFunctionsAreRightNearTheirZeros) {
+  std::vector<double> numbers{2.404393158672093, 0, 2.1994049108858196, 0, -2.4188406467437744, 0};
+  const double exact[] = {0.00022449904757949286, 0.0011782366077162188, -0.0072545413072684674};
+  ASSERT_EQ(hipSuccess, run("near_zeros", line(1, 1), numbers.data()));
+  EXPECT_DOUBLE_EQ(exact[0], numbers[1]);
+  EXPECT_DOUBLE_EQ(exact[1], numbers[3]);
+  EXPECT_FLOAT_EQ(static_cast<float>(exact[2]), static_cast<float>(numbers[5]));
+}
+
 TEST_F(CpuKernel, RefusesWhatIsNoCodeObject) {
   std::unique_ptr<CodeObject> code;
   const char text[64] = "this is no code object";

@@ -75,6 +75,16 @@ TEST_F(Waves, ALoopThatWaitsForOthersEnds) {
   }
 }
 
+TEST_F(Waves, ALoopThatWaitsByAtomicOperationsEnds) {
+  for (const unsigned setter : {1u, 63u, 64u, 1023u}) {
+    for (unsigned way = 0; way < 3; ++way) {
+      unsigned out = 0;
+      ASSERT_EQ(hipSuccess, run("spins_on_atomics", line(1, 1024), &out, setter, way));
+      EXPECT_EQ(setter, out) << way;
+    }
+  }
+}
+
 TEST_F(Waves, CoalescedGroupsHoldTheLanesThatAreThere) {
   constexpr unsigned kThreads = 64, kSize = 22;
   std::vector<unsigned> out(kThreads);

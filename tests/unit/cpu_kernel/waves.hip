@@ -109,6 +109,28 @@ extern "C" __global__ void spins(unsigned* out, unsigned setter) {
   }
 }
 
+// The same with atomic operations: an addition of nothing, an exchange, and a comparison.
+extern "C" __global__ void spins_on_atomics(unsigned* out, unsigned setter, unsigned way) {
+  __shared__ unsigned flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    if (way == 0) {
+      while (atomicAdd(&flag, 0u) == 0) {
+      }
+    } else if (way == 1) {
+      while (atomicExch(&flag, 0u) == 0) {
+      }
+    } else {
+      while (atomicCAS(&flag, setter, 1u) != setter) {
+      }
+    }
+    out[0] = setter;
+  } else if (threadIdx.x == setter) {
+    atomicExch(&flag, setter);
+  }
+}
+
 extern "C" __global__ void coalesced(unsigned* out) {
   __shared__ unsigned s[64];
   const unsigned t = threadIdx.x;

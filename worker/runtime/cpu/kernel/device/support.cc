@@ -16,6 +16,8 @@
 
 namespace {
 thread_local HiprContext* context;
+thread_local uint32_t turns;  // of __hipr_wave_turn()
+constexpr uint32_t kTurnsAtOnce = 1024;
 
 inline uint32_t linear_thread() {
   const HiprContext* c = context;
@@ -106,6 +108,10 @@ WAVE_API void __hipr_amdgcn_wave_barrier() { exchange(0); }
 API TOGETHER void __hipr_wave_sync() { context->services->step(context, __builtin_return_address(0)); }
 API TOGETHER void __hipr_wave_step() {
   if (context->threads_wait != 0) context->services->step(context, __builtin_return_address(0));
+}
+// Before an atomic operation, which may be a turn of a loop that waits for another thread.
+WAVE_API void __hipr_wave_turn() {
+  if (context->threads_wait != 0 && ++turns % kTurnsAtOnce == 0) __hipr_wave_step();
 }
 API int32_t __ockl_grid_is_valid() { return context->cooperative != 0; }
 API void __ockl_grid_sync() { context->services->grid_barrier(context); }
