@@ -9,7 +9,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -153,6 +155,12 @@ inline bool is_nvidia() {
 
 // NVIDIA's driver calls host functions one at a time: one that waits for another stream's waits for ever.
 inline bool runs_host_functions_at_once() { return !is_nvidia(); }
+
+// Whether a copy to the host ends in a host function of the worker's runtime (docs/limits.md).
+inline bool copies_end_in_host_functions() {
+  const char* const transport = std::getenv("TF_TRANSPORT");
+  return is_remote() && transport != nullptr && std::string_view(transport) != "shm";
+}
 
 // Whether the device reaches memory that no HIP function allocated or registered.
 inline bool reaches_pageable_memory() {

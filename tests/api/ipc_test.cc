@@ -448,7 +448,8 @@ TEST_F(SharedPhysical, TheSameProcessCanImportItToo) {
   EXPECT_NE(again, handle_);
   void* const second = map_physical(again, bytes_);
   HIP_OK(hipMemGetInfo(&after, &total));
-  EXPECT_EQ(before, after) << "it is the same memory";
+  // NVIDIA's driver books 64 KiB for the second mapping.
+  EXPECT_LT(before - after, is_nvidia() ? bytes_ : 1) << "it is the same memory";
   HIP_OK(hipMemsetD32(static_cast<std::byte*>(second) + bytes_ - 4, 99, 1));
   EXPECT_EQ(last(), 99u);
   hipMemAllocationProp properties = {};
