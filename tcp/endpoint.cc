@@ -129,7 +129,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
       if (spun >= budget || (spun >= kSpinAlone && CrowdSign::is_up()))
         sleep(interest, deadline);
       else if (spun >= kSpinAlone)
-        std::this_thread::yield();  // not Spin, which sleeps beside others: each message would wake this end
+        std::this_thread::yield();  // Spin would sleep, and each message wake it
     }
   }
 

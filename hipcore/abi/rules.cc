@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of the major TF_HIP_MAJOR; TF_HIP_FOR_PROGRAMS: of libraries that programs load.
+// The rules of the major TF_HIP_MAJOR. TF_HIP_FOR_PROGRAMS is true for libraries that programs load, and
+// false for runtimes that only a worker loads.
 #include "hipcore/abi/rules.h"
 
 #include "hipcore/wire/gen/majors.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the majors of HIP differ in what a function with one name does. A library that stands in for AMD's is
 // linked with the definition of its major (tf_hip_abi_<major>); everything else in it is compiled once. The
-// runtimes that a worker loads have those of the first major (tf_hip_abi_worker), but for what clients do.
+// runtimes that a worker loads have those of the first major (tf_hip_abi_worker), except rules that clients
+// of any major keep by themselves.
 // Constant data, any thread.
 #pragma once
 
@@ -30,8 +31,8 @@ struct Rules {
     return limit_range != 0 && static_cast<unsigned>(limit) >= limit_range;
   }
   // Up to HIP 5 hipStreamSynchronize and hipStreamQuery of a stream that is ordered with the null stream also
-  // ask for what the null stream has: AMD's put a marker behind it on the stream first. In a worker's runtime
-  // nothing does: clients of HIP 5 say when (FollowNull).
+  // ask for the null stream's work: AMD's runtime first puts a marker on the stream, ordered behind that
+  // work. False in a worker's runtime: there clients of HIP 5 send FollowNull.
   bool follows_null;
   const char* library;      // "libamdhip64.so.<major>"
   const char* rtc_library;  // "libhiprtc.so.<major>"

@@ -43,8 +43,8 @@ hipError_t refuse_wait(ApiCall& call, std::uint64_t stream) {
       .value_or(hipSuccess);
 }
 
-// `ask` waits for the stream, or asks whether it is done. In HIP 5 it stands behind the null stream's work
-// first.
+// `ask` waits for the stream, or asks whether it is done. Programs of HIP 5 ask for the null stream's earlier
+// work with it.
 template <typename Ask>
 hipError_t ask_for(Client& client, int device, std::uint64_t stream, Ask ask) {
   const Streams& streams = client.streams();

@@ -37,9 +37,9 @@ void Streams::owe_wait(int device) {
 }
 
 bool Streams::asks_for_null(int device, std::uint64_t stream) const {
-  if (!abi::kRules.follows_null || protocol::Handle(stream).is_constant() || !is_blocking(stream))
-    return false;
-  return pending_work_.may_have_work(PendingWork::mark_of(device_of(device, stream), 0));
+  if (!abi::kRules.follows_null || protocol::Handle(stream).is_constant()) return false;
+  const bool any = pending_work_.may_have_work(PendingWork::mark_of(device_of(device, stream), 0));
+  return any && is_blocking(stream);  // the latter may take a lock
 }
 
 // The null stream waits for every other one.
