@@ -76,6 +76,7 @@ MAY_INCLUDE = {
     "worker/handlers": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session", "worker/gen",
                                  "hipcore/array", "hipcore/mirror"},
     "worker/gen": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session"},
+    "worker/metrics": {"worker/base"},
     "worker/supervisor": WORKER | {"worker/base", "worker/runtime/common/turn_page.h"},
     "worker/runtime/common": FRONT,  # and the Backend that it is compiled with
     "worker/runtime/cpu": RUNTIME | {"cpu", "hipcore/devices"},

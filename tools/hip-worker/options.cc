@@ -11,6 +11,7 @@
 #include "transport/net/io_timeout.h"
 #include "transport/net/own_socket.h"
 #include "worker/base/log.h"
+#include "worker/supervisor/scrapes.h"
 
 namespace tf::worker {
 namespace {
@@ -90,6 +91,14 @@ Status take_limits(const reference::CommandLine& line, Options& options) {
   return Status::ok();
 }
 
+Status take_metrics(const reference::CommandLine& line, Options& options) {
+  if (!line.has(about::kMetrics)) return Status::ok();
+  const Result<net::Address> address = Scrapes::parse(line.text(about::kMetrics));
+  if (!address) return Status(address.code(), "--metrics: " + address.status().message());
+  options.metrics = address.value();
+  return Status::ok();
+}
+
 bool check(Options& options) {
   const Result<std::chrono::seconds> timeout = net::io_timeout_from_environment();
   if (!timeout) {
@@ -122,6 +131,7 @@ ParseResult parse_options(int argc, char** argv, Options& options) {
   if (status) status = take_keys(line, options);
   if (status) status = take_sandbox_options(line, options);
   if (status) status = take_limits(line, options);
+  if (status) status = take_metrics(line, options);
   if (!status) {
     log(LogLevel::kError, "{}", status.message());
     return ParseResult::kExitError;

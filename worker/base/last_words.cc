@@ -52,6 +52,17 @@ std::string LastWords::read_end() const {
   return {page_->end, std::min<std::size_t>(page_->end_bytes.load(std::memory_order_relaxed), kEndWordsMax)};
 }
 
+std::uint64_t LastWords::device_bytes(std::size_t ordinal) const {
+  if (page_ == nullptr || ordinal >= page_->device_bytes.size()) return 0;
+  return page_->device_bytes[ordinal].load(std::memory_order_relaxed);
+}
+
+void LastWords::show_devices(std::span<const std::uint64_t> bytes) {
+  if (page_ == nullptr) return;
+  for (std::size_t ordinal = 0; ordinal < std::min(bytes.size(), page_->device_bytes.size()); ++ordinal)
+    page_->device_bytes[ordinal].store(bytes[ordinal], std::memory_order_relaxed);
+}
+
 void LastWords::end(std::string_view why) {
   if (page_ == nullptr || page_->end_taken.exchange(1, std::memory_order_relaxed) != 0) return;
   const std::string_view kept = why.substr(0, kEndWordsMax);

@@ -7,6 +7,7 @@
 // The process runs what its client makes it run, so the supervisor treats the content as untrusted bytes.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <string>
 #include <string_view>
 
+#include "hipcore/wire/device_snapshot.h"
 #include "transport/base/status.h"
 #include "transport/net/fd.h"
 #include "worker/base/session_tally.h"
@@ -41,6 +43,9 @@ class LastWords {
 
   // Why the process ended, in its words; empty: it said nothing.
   std::string read_end() const;
+  // The memory of the device that the process calls `ordinal`, in bytes; 0: unknown. To be believed as long
+  // as the process has had no client.
+  std::uint64_t device_bytes(std::size_t ordinal) const;
   // Null: there is no page.
   const SessionTally* tally() const { return page_ != nullptr ? &page_->tally : nullptr; }
 
@@ -48,6 +53,8 @@ class LastWords {
   void serve(std::string_view client);
   // Why it ends; the first time counts. Any thread.
   void end(std::string_view why);
+  // Before it has a client: the memory of each device that it found, in bytes.
+  void show_devices(std::span<const std::uint64_t> bytes);
   SessionTally* tally() { return page_ != nullptr ? &page_->tally : nullptr; }
   // For CurrentDevice, which stores its current device's number there. Null: there is no page.
   std::atomic<std::int32_t>* device() { return page_ != nullptr ? &page_->device : nullptr; }
@@ -62,6 +69,7 @@ class LastWords {
     std::atomic<std::uint32_t> end_bytes;
     char end[kEndWordsMax];
     SessionTally tally;
+    std::array<std::atomic<std::uint64_t>, protocol::kDevicesMax> device_bytes;
   };
   struct Unmap {
     void operator()(Page* page) const;

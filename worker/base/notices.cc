@@ -33,6 +33,7 @@ void end_request(Sender& sender, const FrameHeader& request, hipError_t error,
 }
 
 void send_fault(Sender& sender, const FrameHeader& request, hipError_t error, std::uint64_t stream) {
+  sender.tally().fault(SessionFault::kPostedCall);
   protocol::FaultNotice fault{};
   fault.error = error;
   fault.failed_opcode = request.opcode;
@@ -43,6 +44,7 @@ void send_fault(Sender& sender, const FrameHeader& request, hipError_t error, st
 }
 
 void send_fault_of_work(Sender& sender, int device, hipError_t error, std::uint64_t stream) {
+  sender.tally().fault(SessionFault::kStreamWork);
   protocol::FaultNotice fault{};
   fault.error = error;
   fault.device = static_cast<std::uint32_t>(device);
@@ -51,6 +53,7 @@ void send_fault_of_work(Sender& sender, int device, hipError_t error, std::uint6
 }
 
 void send_device_failed(Sender& sender, int device, hipError_t error, std::string_view what) {
+  sender.tally().fault(SessionFault::kDevice);
   protocol::DeviceFailedNotice notice{};
   notice.error = error;
   notice.device = static_cast<std::uint32_t>(device);

@@ -36,6 +36,9 @@ class Sender {
     return output_ != nullptr ? static_cast<std::uint32_t>(output_->printed()) : 0;
   }
 
+  // What the session counts.
+  SessionTally& tally() { return tally_; }
+
   // Afterwards nothing is sent, and no thread touches the endpoint through this object.
   void close();
 

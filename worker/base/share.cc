@@ -19,6 +19,7 @@ bool Share::take(Limit limit, Counter counter, std::uint64_t amount, std::uint64
 
 void Share::refuse(Limit limit, std::uint64_t most) {
   const std::uint64_t times = ++refused_[static_cast<std::size_t>(limit)];
+  if (tally_ != nullptr) SessionTally::add_alone(tally_->refused[static_cast<std::size_t>(limit)], 1);
   LimitValues reached{};
   reached[static_cast<std::size_t>(limit)] = most;
   log_.line("{}: its tenant's limit {} is reached ({} times so far)", whose_, limits_text(reached), times);

@@ -11,6 +11,7 @@
 
 #include "worker/base/limits.h"
 #include "worker/base/log_limit.h"
+#include "worker/base/session_tally.h"
 #include "worker/base/tenant_page.h"
 
 namespace tf::worker {
@@ -25,6 +26,9 @@ class Share {
 
   // How the log calls the session.
   void call(std::string whose) { whose_ = std::move(whose); }
+
+  // Counts refusals there too, for metrics. It outlives this.
+  void count_in(SessionTally& tally) { tally_ = &tally; }
 
   // 0: none.
   std::uint64_t of(Limit limit) const { return limits_[static_cast<std::size_t>(limit)]; }
@@ -50,6 +54,7 @@ class Share {
 
   const LimitValues limits_{};
   TenantPage page_;
+  SessionTally* tally_ = nullptr;
   std::string whose_ = "a session";
   LogLimit log_;
   // That the session had at a time.

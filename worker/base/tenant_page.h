@@ -55,7 +55,10 @@ class TenantPage {
   std::uint64_t used_here(Counter counter) const;
   std::uint64_t used_by_others(Counter counter) const { return sum_of(counter, own_); }
 
-  // REQUIRES for this: made.
+  // REQUIRES for these: made; slot is one of its own.
+  std::uint64_t used_in(std::size_t slot, Counter counter) const {
+    return slots_[slot].counters[static_cast<std::size_t>(counter)].load();
+  }
   Use clear(std::size_t slot);
 
  private:

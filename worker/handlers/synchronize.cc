@@ -19,14 +19,20 @@ hipError_t with_output(const FrameHeader& header, const protocol::HipTable& hip,
   return now == hipSuccess && header.has(kFlagWithOutput) ? wait(hip) : now;
 }
 
+// The request is answered now: how long did it wait for the device?
+void note_wait(SessionState& session, ShortWaits::Clock::time_point since) {
+  session.tally.device_waits.note(ShortWaits::Clock::now() - since);
+}
+
 // Answers `header` with what `wait`, which uses `object`, returns on a waiter thread with the device current
-// there.
+// there. `since`: when it began to wait.
 template <typename Wait>
 void wait_elsewhere(SessionState& session, const FrameHeader& header, int device, const void* object,
-                    Wait wait) {
-  const bool running = session.waiters.run(object, [&session, header, device, wait] {
+                    ShortWaits::Clock::time_point since, Wait wait) {
+  const bool running = session.waiters.run(object, [&session, header, device, since, wait] {
     hipError_t error = session.hip.hipSetDevice(device);
     if (error == hipSuccess) error = wait(session.hip);
+    note_wait(session, since);
     end_request(session.sender, header, error);
   });
   if (!running) end_request(session.sender, header, hipErrorOutOfMemory);
@@ -41,18 +47,20 @@ void answer_when_done(Call& call, int device, const void* object, Query query, W
   SessionState& session = call.session();
   ShortWaits::Wait pending;
   pending.object = object;
-  pending.answer = [&session, header, device, query, wait] {
+  const ShortWaits::Clock::time_point since = pending.since;
+  pending.answer = [&session, header, device, since, query, wait] {
     // Whoever waits in between has made a device current and relies on it.
     const int before = session.device.get();
     hipError_t error = session.device.use(device);
     if (error == hipSuccess) error = with_output(header, session.hip, query(session.hip), wait);
     session.device.return_to(before);
     if (error == hipErrorNotReady) return false;
+    note_wait(session, since);
     end_request(session.sender, header, error);
     return true;
   };
-  pending.hand_over = [&session, header, device, object, wait] {
-    wait_elsewhere(session, header, device, object, wait);
+  pending.hand_over = [&session, header, device, object, since, wait] {
+    wait_elsewhere(session, header, device, object, since, wait);
   };
   session.short_waits.add(std::move(pending));
 }

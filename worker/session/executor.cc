@@ -108,6 +108,7 @@ Status Executor::step() {
     return waited.code() == Code::kTimeout ? check_idle() : waited;
   }
   const Batch::Entry entry = current_.entries[current_.next++];
+  show_queue();
   execute(handlers_.find(entry.header.opcode), entry.header, current_.payload(entry));
   return Status::ok();
 }
@@ -121,7 +122,7 @@ Status Executor::check_idle() {
   const bool is_busy = state_.copies.pending() || state_.direct_copies.pending() ||
                        !state_.short_waits.empty() || state_.compiles.sending() ||
                        state_.share.used_here(Counter::kCompiles) != 0;
-  const std::uint64_t calls = state_.tally.requests.load(std::memory_order_relaxed);
+  const std::uint64_t calls = state_.tally.requests();
   if (std::exchange(calls_seen_, calls) != calls || is_busy) idle_since_ = now;
   if (now - idle_since_ < std::chrono::seconds(limit)) return Status::ok();
   if (!state_.streams.all_idle()) {
@@ -154,7 +155,13 @@ Status Executor::on_message(const FrameHeader& header, std::span<const std::byte
     return ending() ? endpoint_.status() : Status::ok();
   }
   (in_wait_ ? lookahead_ : current_).add(header, payload);
+  show_queue();
   return Status::ok();
+}
+
+void Executor::show_queue() {
+  const std::size_t waiting = current_.entries.size() - current_.next + lookahead_.entries.size();
+  state_.tally.queued.store(static_cast<std::uint32_t>(waiting), std::memory_order_relaxed);
 }
 
 void Executor::execute(const Dispatch& what, const FrameHeader& header, std::span<const std::byte> payload) {
@@ -163,7 +170,7 @@ void Executor::execute(const Dispatch& what, const FrameHeader& header, std::spa
 }
 
 void Executor::run_handler(Handler handler, const FrameHeader& header, std::span<const std::byte> payload) {
-  SessionTally::add_alone(state_.tally.requests, 1);
+  SessionTally::add_alone(state_.tally.calls_of(header.opcode, header.has(kFlagNoReply)), 1);
   SessionTally::add_alone(state_.tally.message_bytes_to_worker, kFrameHeaderBytes + payload.size());
   Call call(state_, header, payload);
   if (handler == nullptr) return call.reply(hipErrorNotSupported);

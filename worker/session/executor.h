@@ -63,6 +63,7 @@ class Executor final : public Life, private MessageSink {
   };
 
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
+  void show_queue();  // to who reads the tally
   Status serve();
   Status step();
   Status check_idle();

@@ -16,6 +16,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "hipcore/wire/hello.h"
 #include "hipcore/wire/protocol_hash.h"
@@ -247,6 +248,7 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
     log(LogLevel::kWarning, "{}: it may make system calls through an io_uring: {}", describe(client),
         sealed.to_string());
   client.share->call(describe(client));
+  if (SessionTally* const tally = words.tally(); tally != nullptr) client.share->count_in(*tally);
   if (verbose) log("{} started", describe(client));
   // Never destroyed: kernels may print until the process is gone.
   KernelOutput& output = *std::make_unique<KernelOutput>().release();
@@ -317,6 +319,12 @@ Status take_grant(const ChannelMessage& message, std::unique_ptr<Share>& share) 
   return Status::ok();
 }
 
+void show_devices(LastWords& words, const protocol::WorkerSnapshot& snapshot) {
+  std::vector<std::uint64_t> bytes;
+  for (const protocol::DeviceSnapshot& device : snapshot.devices) bytes.push_back(device.total_memory);
+  words.show_devices(bytes);
+}
+
 // Waits as long as it takes for the supervisor to pass a client. Not ok: none will come.
 Result<Client> wait_for_client() {
   auto share = std::make_unique<Share>();
@@ -377,6 +385,7 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
     log(LogLevel::kError, "--require-sandbox: walls around sessions: {}", sandbox.text());
     return kExitNoWalls;
   }
+  show_devices(words, snapshot);
   ChannelMessage ready;
   ready.kind = Envelope::kReady;
   ready.whom = sandbox.text() + protocol::kLimitsAfterWalls + sandbox.limits();

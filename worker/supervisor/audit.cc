@@ -55,7 +55,7 @@ void write_end(const AuditedSession& session, const SessionEnd& end) {
   fields.push_back({"seconds", lasted.count()});
   fields.push_back({"processor_seconds", end.processor_seconds});
   if (const SessionTally* const tally = end.tally) {
-    fields.push_back({"calls", read(tally->requests)});
+    fields.push_back({"calls", tally->requests()});
     fields.push_back(
         {"bytes_to_worker", read(tally->message_bytes_to_worker) + read(tally->payload_bytes_to_worker)});
     fields.push_back(

@@ -150,11 +150,15 @@ void Intake::progress(const std::vector<pollfd>& polled, const Meet& meet, const
     Connection& connection = *entry;
     const bool readable = index < end && index < polled.size() && polled[index].revents != 0;
     bool keep = !readable || read(connection, meet);
+    // Without its socket it has been refused, and counted; without a byte somebody only looked.
+    if (!keep && connection.socket && connection.have != 0)
+      count(connection.prover != nullptr ? Handshake::kUnproven : Handshake::kInvalid);
     const bool is_lane =
         connection.identified && connection.prover == nullptr && !connection.attach.token.is_zero();
     if (keep && is_lane) take(connection);
     if (keep && connection.socket && connection.deadline.passed()) {
       log_.line("closed a connection: {}", why_late(connection));
+      count(Handshake::kLate);
       keep = false;
     }
     entry = keep && connection.socket ? std::next(entry) : connections_.erase(entry);

@@ -21,6 +21,7 @@
 #include "transport/net/attach.h"
 #include "transport/net/fd.h"
 #include "worker/base/log_limit.h"
+#include "worker/supervisor/metrics.h"
 #include "worker/supervisor/prover.h"
 #include "worker/supervisor/seats.h"
 
@@ -37,6 +38,7 @@ class Intake {
     net::OwnedFd socket;
     bool is_local = false;  // which door it came through: the Unix socket, or TCP
     std::string peer;       // whose seat it holds: "user 1000", "address 10.0.0.1", "tenant alice"
+    std::chrono::steady_clock::time_point accepted = std::chrono::steady_clock::now();
     Deadline deadline = Deadline::never();
     Deadline look_at = Deadline::now();  // not to be read before
     std::array<std::byte, net::kAttachFrameBytes> frame{};
@@ -55,6 +57,8 @@ class Intake {
   using Take = std::function<void(Connection&)>;
 
   explicit Intake(std::size_t seats = kSeatsPerDoor) : seats_(seats) {}
+  // Counts there what becomes of those that get no session here. It outlives this.
+  void count_in(Metrics& metrics) { metrics_ = &metrics; }
   void set_seats(std::size_t seats) { seats_ = seats; }
   std::size_t seats() const { return seats_; }  // of each door
   // Gives it a seat, and kIdentifyTime. If its door has no free one, a connection gives way (perhaps this
@@ -85,7 +89,12 @@ class Intake {
   bool await_hello(Connection& connection);
   bool read(Connection& connection, const Meet& meet);  // the one of them that is due
 
+  void count(Handshake result) {
+    if (metrics_ != nullptr) metrics_->count(result);
+  }
+
   std::size_t seats_;
+  Metrics* metrics_ = nullptr;
   LogLimit log_;
   std::list<Connection> connections_;
   std::size_t first_polled_ = 0;

@@ -83,6 +83,11 @@ TenantPage::Use Ledger::leave(const Seat& seat, Clock::time_point now) {
   return use;
 }
 
+std::uint64_t Ledger::used_in(const Seat& seat, Counter counter) const {
+  const Tenant& of = tenants_.at(seat.tenant);
+  return of.page ? of.page->used_in(seat.slot, counter) : 0;
+}
+
 std::size_t Ledger::sessions_of(const std::string& tenant) const {
   const auto found = tenants_.find(tenant);
   return found == tenants_.end() ? 0 : found->second.sessions;

@@ -46,6 +46,8 @@ class Ledger {
   // The session's process has ended, or never had the client. Returns what it left.
   TenantPage::Use leave(const Seat& seat, Clock::time_point now = Clock::now());
 
+  // What it says that it uses now.
+  std::uint64_t used_in(const Seat& seat, Counter counter) const;
   std::size_t sessions_of(const std::string& tenant) const;
   // Tenants with sessions, or whose last ones started lately.
   std::size_t size() const { return tenants_.size(); }

@@ -71,7 +71,9 @@ Status Supervisor::open() {
     if (!gate) return gate.status();
     gate_ = std::move(*gate);
   }
+  intake_.count_in(metrics_);
   TF_RETURN_IF_ERROR(open_listeners());
+  TF_RETURN_IF_ERROR(open_metrics());
   keep_spares();
   strays_.adopt();
   if (const Status opened = folders_.open(); !opened)
@@ -121,6 +123,7 @@ Status Supervisor::round() {
     pids.push_back(pid);
   }
   intake_.watch(polled);
+  scrapes_.watch(polled);
 
   const int ready = ::poll(polled.data(), polled.size(), next_deadline().poll_timeout_ms(kPollMax_ms));
   if (ready < 0 && errno != EINTR) return Status::from_errno("poll", errno);
@@ -139,6 +142,7 @@ Status Supervisor::round() {
   serve_waiting();
   for (std::size_t index = 0; index < listeners_.size(); ++index)
     if (polled[1 + index].revents != 0) accept_from(listeners_[index]);
+  scrapes_.progress(polled, [this](std::string_view path) { return answer_scrape(path); });
   if (polled[0].revents != 0) read_signals();
   replace_the_late();
   if (has_keys() && keys_due_.passed()) end_the_unwelcome();
@@ -147,7 +151,7 @@ Status Supervisor::round() {
 
 Deadline Supervisor::next_deadline() const {
   Deadline soonest = intake_.deadline();
-  soonest = soonest.sooner(spares_.next());
+  soonest = soonest.sooner(spares_.next()).sooner(scrapes_.deadline());
   if (!accept_at_.passed()) soonest = soonest.sooner(accept_at_);
   for (const auto& [pid, child] : children_) soonest = soonest.sooner(child.deadline);
   return soonest;
@@ -181,8 +185,10 @@ void Supervisor::announce(const std::string& walls) {
 // A process that hangs costs its client kTakeTime; then the next one serves it.
 void Supervisor::replace_the_late() {
   for (auto& [pid, child] : children_)
-    if (child.deadline.passed())
+    if (child.deadline.passed()) {
+      metrics_.count(ProcessFault::kHung);
       doom(pid, child, child.state == State::kStarting ? "not ready in time" : "no answer");
+    }
 }
 
 // Another process gets whatever it had. A process that hangs in the kernel may take long to end.
@@ -203,6 +209,7 @@ void Supervisor::read_channel(pid_t pid, Child& child) {
     if (message && take_message(pid, child, *message)) continue;
     // kPeerLost: it has exited or is about to, and reap() says how. If it goes on, it ends all the same.
     if (message.code() != Code::kPeerLost) {
+      metrics_.count(ProcessFault::kChannel);
       child.end_reason = message ? "killed: it sent an invalid message"
                                  : "killed: its message cannot be read: " + message.status().message();
       intake_.log().line("session {}, process {}: {}", child.session_id, pid, child.end_reason);
@@ -219,6 +226,7 @@ bool Supervisor::take_message(pid_t pid, Child& child, ChannelMessage& message) 
       if (child.state != State::kStarting) return false;
       child.state = State::kSpare;
       child.devices = message.number;
+      note_devices(child);
       child.deadline = Deadline::never();
       spares_.ready(child.shown);
       announce(message.whom);
@@ -284,7 +292,10 @@ void Supervisor::reap() {
     child.log.finish(pid);
     std::erase_if(tokens_, [pid](const auto& entry) { return entry.second == pid; });
     offers_.forget(pid);
-    if (child.state == State::kServing) audit_end(child, status, usage);
+    if (child.state == State::kServing) {
+      note_end(child, status);
+      audit_end(child, status, usage);
+    }
     if (child.seat) ledger_.leave(*child.seat);
     clean_up_after(child);
     if (child.state == State::kServing) {
@@ -296,6 +307,7 @@ void Supervisor::reap() {
     if (!announced_) failure_ = {Code::kUnavailable, "no session process can start; see above"};
     if (child.state == State::kDoomed) continue;
     log_spare_end(status);
+    metrics_.count(ProcessFault::kSpare);
     spares_.failed(child.shown, WIFEXITED(status) && WEXITSTATUS(status) == kExitNoRuntime);
   }
 }
@@ -370,6 +382,7 @@ void Supervisor::end_spare_of_others(const DeviceSet& devices) {
 Status Supervisor::shut_down() {
   stopping_ = true;
   listeners_.clear();
+  scrapes_.close();
   intake_.clear();
   for (auto& [pid, child] : children_) {
     child.end_reason = "the worker was stopped";

@@ -29,10 +29,13 @@
 #include "worker/base/options.h"
 #include "worker/supervisor/audit.h"
 #include "worker/supervisor/door.h"
+#include "worker/supervisor/exposition.h"
 #include "worker/supervisor/gate.h"
 #include "worker/supervisor/intake.h"
 #include "worker/supervisor/ledger.h"
+#include "worker/supervisor/metrics.h"
 #include "worker/supervisor/offers.h"
+#include "worker/supervisor/scrapes.h"
 #include "worker/supervisor/session_cgroups.h"
 #include "worker/supervisor/session_folders.h"
 #include "worker/supervisor/session_log.h"
@@ -47,6 +50,7 @@ inline constexpr std::chrono::seconds kShutdownTime{5};
 inline constexpr std::chrono::seconds kStartTime{120};  // for a session process to get warm
 inline constexpr std::chrono::seconds kTakeTime{1};     // for a warm one to say that it has its client
 inline constexpr unsigned kTokensPerSessionMax = 1;     // a session has one endpoint
+inline constexpr std::uint32_t kQueuedMax = 1 << 20;    // that a session may say it has; see Executor
 inline constexpr std::chrono::seconds kKeysPeriod{1};   // between looks for keys that have expired
 
 // Those that the supervisor takes from a descriptor; sessions get them as usual.
@@ -85,10 +89,12 @@ class Supervisor {
     Deadline deadline = Deadline::after(kStartTime);  // kStarting, kOffered: then it is replaced
     std::optional<Intake::Connection> offered;        // ours until it is taken
     std::optional<Ledger::Seat> seat;                 // with a client, until the process has ended
+    std::chrono::steady_clock::time_point accepted;   // its client's connection
     unsigned tokens = 0;
     std::optional<ProvenClient> client;  // the same, if that was proven
     std::uint64_t devices = 0;           // that it has found, as it says
     AuditedSession audited;
+    BelievedCounts believed;
     std::string end_reason;  // why we have ended it; empty: we have not
   };
   using Children = std::map<pid_t, Child>;
@@ -138,6 +144,15 @@ class Supervisor {
   void audit_end(const Child& child, int status, const rusage& usage);
   void log_end(const Child& child, int status);
   void log_spare_end(int status) const;
+  // For monitoring: supervisor_metrics.cc.
+  Status open_metrics();
+  ScrapeAnswer answer_scrape(std::string_view path);
+  ScrapeAnswer readiness() const;
+  void look_at(Child& child);
+  WorkerState state() const;
+  int number_of(const Child& child, std::size_t ordinal) const;
+  void note_devices(Child& child);
+  void note_end(Child& child, int status);
   void spawn_spares();
   Status open_limits();  // supervisor_limits.cc
   void spawn_spares_of(const DeviceSet& devices);
@@ -168,6 +183,10 @@ class Supervisor {
   Intake intake_;
   LogLimit seats_log_;          // of its own, as the door's
   std::uint64_t gave_way_ = 0;  // connections, to others that came later
+  Metrics metrics_;
+  Scrapes scrapes_;
+  Exposition exposition_;
+  std::map<int, std::uint64_t> device_memory_;  // bytes, by the operator's numbers
   Children children_;
   std::map<net::Token, pid_t> tokens_;
   Offers offers_;

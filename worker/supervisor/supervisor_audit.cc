@@ -45,6 +45,8 @@ void Supervisor::audit_start(Child& child, ChannelMessage& message) {
   session.client_pid = message.number;
   session.has_started = true;
   session.since = std::chrono::steady_clock::now();
+  child.believed = BelievedCounts(session.since);
+  metrics_.started(session.tenant, session.since - child.accepted);
   if (!options_.quiet) write_start(session);
 }
 

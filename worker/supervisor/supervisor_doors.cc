@@ -38,7 +38,10 @@ void Supervisor::accept_from(net::Listener& listener) {
     } else {
       // The one place: nothing has been read, and neither its attach frame nor its HELLO will be.
       const std::optional<uid_t> user = door_.admit(socket->get(), is_local);
-      if (!user) continue;
+      if (!user) {
+        metrics_.count(Handshake::kUser);
+        continue;
+      }
       connection.peer = fmt::format("user {}", *user);
     }
     connection.socket = std::move(*socket);
@@ -51,6 +54,7 @@ void Supervisor::accept_from(net::Listener& listener) {
 void Supervisor::give_way(Intake::Connection& connection) {
   const std::string seats = fmt::format("all {} seats of {} for connections without a session were taken",
                                         intake_.seats(), connection.is_local ? "the Unix socket" : "TCP");
+  metrics_.count(Handshake::kGaveWay);
   seats_log_.line("a connection of {} gave way, {} in all: {}", connection.peer, ++gave_way_, seats);
   if (connection.keyed && !connection.client) return;
   answer(connection, Code::kResourceExhausted,
@@ -85,7 +89,11 @@ DeviceSet Supervisor::devices_of(const Intake::Connection& connection) const {
 
 bool Supervisor::turned_away(Intake::Connection& connection) {
   if (!still_welcome(connection)) return true;
-  Status may = ledger_.may_start(connection.peer, limits_of(connection));
+  const Limits limits = limits_of(connection);
+  Status may = ledger_.may_start(connection.peer, limits);
+  const bool by_sessions = ledger_.sessions_of(connection.peer) >= limits.of(Limit::kSessions);
+  if (!may)
+    metrics_.refused(limits.of(Limit::kSessions) != 0 && by_sessions ? Limit::kSessions : Limit::kStarts);
   if (busy() >= options_.sessions_max)
     may = {Code::kResourceExhausted,
            fmt::format("this worker serves {} clients already (--sessions-max)", options_.sessions_max)};
@@ -143,6 +151,7 @@ bool Supervisor::hand_over(Intake::Connection& connection) {
   child.audited = identify(connection, next_session_id_, spare->first, child);
   child.deadline = Deadline::after(kTakeTime);
   child.session_id = next_session_id_++;
+  child.accepted = connection.accepted;
   child.client = connection.client;
   child.offered = std::move(connection);
   if (options_.verbose) log("session {}: process {}", child.session_id, spare->first);
@@ -165,6 +174,9 @@ void Supervisor::take_lane(Intake::Connection& connection) {
 
 void Supervisor::refuse(Intake::Connection& connection, Code code, const std::string& why) {
   intake_.log().line("a client refused: {}", why);
+  metrics_.count(code == Code::kPermission          ? Handshake::kPermission
+                 : code == Code::kResourceExhausted ? Handshake::kLimit
+                                                    : Handshake::kUnavailable);
   answer(connection, code, why);
 }
 

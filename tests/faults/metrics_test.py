@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hip-worker --metrics: what it says of real sessions, to Prometheus' own tools where they are installed."""
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from harness import BUILD, FaultTest, MIB, TRANSPORTS, Worker, descriptors_of, eventually, main
+from keys import Keys
+from limits_test import processor_seconds
+
+HIP_WORKER = os.path.join(BUILD, "bin", "hip-worker")
+LIBRARY = os.path.join(BUILD, "lib", "libhip_worker_metrics.so")
+SAMPLE = re.compile(r"^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$")
+LABEL = re.compile(r'([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)",?')
+
+
+def parse(text):
+    """{(name, labels): value}. Every sample's family has its HELP and TYPE before it, once."""
+    samples, types = {}, {}
+    for line in text.splitlines():
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split()
+            assert name not in types, line
+            types[name] = kind
+        elif not line.startswith("#"):
+            name, labels, value = SAMPLE.match(line).groups()
+            family = re.sub(r"_(bucket|sum|count)$", "", name)
+            assert name in types or types.get(family) == "histogram", line
+            key = (name, frozenset(LABEL.findall(labels or "")))
+            assert key not in samples, line
+            samples[key] = float(value)
+    return samples
+
+
+def get(where, path="/metrics"):
+    """Status and body."""
+    try:
+        with urllib.request.urlopen(where + path, timeout=20) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+@unittest.skipUnless(os.path.exists(LIBRARY), "prometheus-cpp was not there when this was built")
+class Metrics(FaultTest):
+    def worker(self, *extra, **how):
+        worker = Worker("--metrics", "0", *extra, **how)
+        self.addCleanup(worker.__exit__)
+        worker.where = re.search(r"metrics at (http://127\.0\.0\.1:\d+)/metrics", worker.log()).group(1)
+        return worker
+
+    def look(self, worker):
+        return parse(get(worker.where)[1])
+
+    def value(self, worker, name, **labels):
+        return self.look(worker)[(name, frozenset(labels.items()))]
+
+    def expect_value(self, wanted, worker, name, **labels):
+        self.assertTrue(eventually(lambda: self.value(worker, name, **labels) == wanted, 10),
+                        f"{name} {labels} is {self.value(worker, name, **labels)}, not {wanted}")
+
+    def expect_more(self, than, worker, name, **labels):
+        self.assertTrue(eventually(lambda: self.value(worker, name, **labels) > than, 10), f"{name} {labels}")
+
+    def test_off_unless_asked_for(self):
+        with Worker() as worker:
+            self.assertNotIn("metrics", worker.log())
+
+    def test_sessions_calls_and_bytes(self):
+        worker = self.worker()
+        user = f"user {os.geteuid()}"
+        for transport in TRANSPORTS:
+            self.expect_value(0, worker, "hip_remote_sessions", transport=transport)
+            with worker.client(transport, "hold", 4 * MIB) as client:
+                client.expect("holding")
+                # The session counts an answer after it has sent it.
+                self.expect_more(0, worker, "hip_remote_transferred_bytes_total", transport=transport, form="message",
+                                 direction="to_client")
+                seen = self.look(worker)
+
+                def value(name, found=seen, **labels):
+                    return found[(name, frozenset(labels.items()))]
+                self.assertEqual(value("hip_remote_sessions", transport=transport), 1)
+                self.assertEqual(value("hip_remote_tenant_sessions", tenant=user), 1)
+                self.assertGreater(value("hip_remote_round_trips_total", transport=transport), 0)
+                self.assertGreater(value("hip_remote_calls_total", domain="memory", kind="call"), 0)
+                self.assertGreater(value("hip_remote_transferred_bytes_total", transport=transport, form="message",
+                                         direction="to_worker"), 0)
+                leased = value("hip_remote_device_memory_leased_bytes", device="0")
+                self.assertGreaterEqual(leased, 4 * MIB)
+                self.assertEqual(value("hip_remote_tenant_leased_bytes", tenant=user), leased)
+                self.assertEqual(value("hip_remote_device_memory_free_bytes", device="0"),
+                                 value("hip_remote_device_memory_bytes", device="0") - leased)
+            self.expect_value(0, worker, "hip_remote_sessions", transport=transport)
+            self.expect_value(0, worker, "hip_remote_device_memory_leased_bytes", device="0")
+        self.assertEqual(self.value(worker, "hip_remote_handshakes_total", result="accepted"), len(TRANSPORTS))
+        self.assertEqual(self.value(worker, "hip_remote_session_start_seconds_count"), len(TRANSPORTS))
+        self.assertEqual(self.value(worker, "hip_remote_tenant_sessions_started_total", tenant=user), len(TRANSPORTS))
+
+    def test_counters_are_those_of_the_audit_and_never_fall(self):
+        worker = self.worker("--log-format", "json")
+        before = self.look(worker)
+        for _ in range(3):
+            with worker.client("tcp", "copy-in", 8 * MIB) as client:
+                client.expect("copying")
+                self.look(worker)
+                client.kill()
+            self.assertTrue(eventually(worker.idle, 10))
+            after = self.look(worker)
+            for key, value in before.items():
+                if key[0].endswith(("_total", "_bucket", "_count", "_sum")):
+                    self.assertGreaterEqual(after[key], value, key)
+            before = after
+        with open(worker.log_path, encoding="utf-8") as log:
+            lines = [json.loads(line) for line in log]
+        ends = [line for line in lines if line.get("event") == "session_end"]
+        self.assertEqual(len(ends), 3)
+        user = f"user {os.geteuid()}"
+        self.assertEqual(self.value(worker, "hip_remote_tenant_calls_total", tenant=user),
+                         sum(end["calls"] for end in ends))
+        for direction in ("to_worker", "to_client"):
+            self.assertEqual(self.value(worker, "hip_remote_tenant_transferred_bytes_total", tenant=user,
+                                        direction=direction), sum(end[f"bytes_{direction}"] for end in ends))
+
+    def test_waits_for_the_device(self):
+        worker = self.worker()
+        with worker.client("tcp", "kernel", 1 << 26) as client:
+            self.assertEqual(client.wait(60), 0, client.errors())
+        self.assertTrue(eventually(worker.idle, 10))
+        self.assertGreater(self.value(worker, "hip_remote_device_wait_seconds_count", transport="tcp"), 0)
+        self.assertGreater(self.value(worker, "hip_remote_device_wait_seconds_sum", transport="tcp"), 0)
+
+    def test_refusals(self):
+        worker = self.worker("--limit", f"memory={64 * MIB}", "--sessions-per-tenant", "2")
+        with worker.client("tcp", "memory", "malloc", 48 * MIB) as client, \
+                worker.client("tcp", "memory", "malloc", 48 * MIB) as other:
+            self.assertEqual(sorted((client.expect("memory", 20)[0], other.expect("memory", 20)[0])), [0, 2])
+            self.expect_more(0, worker, "hip_remote_quota_refusals_total", limit="memory")
+            self.assertEqual(self.value(worker, "hip_remote_quota_refusals_total", limit="sessions"), 0)
+            with worker.client("tcp", "hello") as third:
+                self.assertNotEqual(third.wait(20), 0)
+            self.assertEqual(self.value(worker, "hip_remote_handshakes_total", result="refused_limit"), 1)
+            self.assertEqual(self.value(worker, "hip_remote_quota_refusals_total", limit="sessions"), 1)
+        with worker.connect("tcp") as stranger:
+            stranger.sendall(b"GET / HTTP/1.1\r\n" + 64 * b"x")
+            self.expect_value(1, worker, "hip_remote_handshakes_total", result="invalid")
+
+    def test_keys(self):
+        with Keys() as keys:
+            keys.make("alice")
+            worker = self.worker(*keys.options())
+            with worker.client("tcp", "hello", **keys.environment("alice")) as client:
+                self.assertNotEqual(client.wait(20), 0)
+            unproven = [self.value(worker, "hip_remote_handshakes_total", result=result)
+                        for result in ("unproven", "invalid", "refused_permission")]
+            self.assertEqual(sum(unproven), 1, unproven)
+            self.assertEqual(self.value(worker, "hip_remote_handshakes_total", result="accepted"), 0)
+
+    def test_faults(self):
+        worker = self.worker()
+        with worker.client("tcp", "hold", 4096) as client:
+            client.expect("holding")
+            before = set(worker.children())
+            for pid in before:  # the serving one, and the spare
+                os.kill(pid, signal.SIGKILL)
+            self.expect_value(1, worker, "hip_remote_faults_total", kind="session_signal")
+            self.expect_value(1, worker, "hip_remote_faults_total", kind="spare_ended")
+        with worker.client("tcp", "crash") as client:
+            client.wait(60)
+        self.assertTrue(eventually(lambda: self.value(worker, "hip_remote_faults_total", kind="device") == 1, 10),
+                        get(worker.where)[1])
+
+    def test_health_and_readiness(self):
+        worker = self.worker("--sessions-max", "1")
+        self.assertEqual(get(worker.where, "/healthz"), (200, "ok\n"))
+        self.assertEqual(get(worker.where, "/readyz"), (200, "ready\n"))
+        with worker.client("tcp", "hold", 4096) as client:
+            client.expect("holding")
+            self.assertEqual(get(worker.where, "/readyz"), (503, "all 1 sessions are taken\n"))
+            self.assertEqual(get(worker.where, "/healthz")[0], 200)
+        self.assertTrue(eventually(lambda: get(worker.where, "/readyz")[0] == 200, 10))
+        self.assertEqual(get(worker.where, "/other")[0], 404)
+
+    def test_strangers_take_no_descriptors_and_no_sessions(self):
+        worker = self.worker()
+        port = int(worker.where.rsplit(":", 1)[1])
+        before = descriptors_of(worker.pid)
+        strangers = [socket.create_connection(("127.0.0.1", port), 5) for _ in range(64)]
+        self.assertEqual(get(worker.where, "/healthz")[0], 200)
+        self.assertLessEqual(descriptors_of(worker.pid), before + 17)
+        self.expect_served(worker)
+        for stranger in strangers:
+            stranger.close()
+        self.assertTrue(eventually(lambda: descriptors_of(worker.pid) <= before, 15))
+
+    def test_without_descriptors_it_waits_and_costs_no_processor(self):
+        worker = self.worker()
+        port = int(worker.where.rsplit(":", 1)[1])
+        resource.prlimit(worker.pid, resource.RLIMIT_NOFILE, (descriptors_of(worker.pid), 1024))
+        with socket.create_connection(("127.0.0.1", port), 5) as stranger:
+            before = processor_seconds(worker.pid)
+            time.sleep(1)
+            self.assertLess(processor_seconds(worker.pid) - before, 0.2)
+            resource.prlimit(worker.pid, resource.RLIMIT_NOFILE, (1024, 1024))
+            stranger.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
+            stranger.settimeout(20)
+            self.assertIn(b"200 OK", stranger.recv(4096))
+
+    def test_session_processes_have_none_of_it(self):
+        worker = self.worker()
+        for pid in worker.children():
+            with open(f"/proc/{pid}/maps", encoding="ascii", errors="replace") as maps:
+                self.assertNotIn("prometheus", maps.read())
+
+    def test_an_address_that_cannot_be(self):
+        worker = self.worker()
+        taken = worker.where.removeprefix("http://")
+        for address, why in ((taken, "Address already in use"), ("nonsense", "is no PORT, HOST:PORT")):
+            command = [HIP_WORKER, "--socket", "@hip-metrics-test", "--runtime", "cpu", "--metrics", address]
+            ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+            self.assertNotEqual(ran.returncode, 0)
+            self.assertIn("--metrics", ran.stderr)
+            self.assertIn(why, ran.stderr)
+
+    def load(self, worker, seconds):
+        """Three clients that come and go, and one that stays."""
+        until = time.monotonic() + seconds
+        with worker.client("tcp", "hold", 4 * MIB) as staying:
+            staying.expect("holding")
+            while time.monotonic() < until:
+                for transport in TRANSPORTS:
+                    self.expect_served(worker, transport)
+            yield
+
+    @unittest.skipUnless(shutil.which("promtool"), "no promtool (Debian: prometheus), so its check is left out")
+    def test_promtool(self):
+        worker = self.worker()
+        for transport in TRANSPORTS:
+            self.expect_served(worker, transport)
+        checked = subprocess.run(["promtool", "check", "metrics"], input=get(worker.where)[1], text=True, timeout=60,
+                                 capture_output=True, check=False)
+        self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, ""))
+
+    @unittest.skipUnless(shutil.which("prometheus"), "no prometheus (Debian: prometheus), so none scrapes here")
+    def test_prometheus_scrapes_under_load(self):
+        worker = self.worker()
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        with tempfile.TemporaryDirectory(prefix="hip-prometheus-") as folder:
+            with open(f"{folder}/prometheus.yml", "w", encoding="ascii") as config:
+                config.write("global: {scrape_interval: 200ms, scrape_timeout: 200ms}\nscrape_configs:\n"
+                             f"- job_name: hip\n  static_configs: [{{targets: ['{worker.where[7:]}']}}]\n")
+            with open(f"{folder}/log", "wb") as log:
+                prometheus = subprocess.Popen(
+                    ["prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
+                     f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
+            try:
+                self.scraped(worker, f"http://127.0.0.1:{port}")
+            finally:
+                prometheus.terminate()
+                prometheus.wait(60)
+
+    def scraped(self, worker, prometheus):
+        def ask(query):
+            try:
+                body = get(prometheus, "/api/v1/query?query=" + urllib.parse.quote(query))[1]
+                return [float(one["value"][1]) for one in json.loads(body)["data"]["result"]]
+            except (OSError, ValueError, KeyError):
+                return []
+        self.assertTrue(eventually(lambda: ask('up{job="hip"}') == [1], 30), "prometheus does not see the worker")
+        for _ in self.load(worker, 3):
+            own = self.value(worker, "hip_remote_handshakes_total", result="accepted")
+            self.assertTrue(eventually(lambda: ask('hip_remote_handshakes_total{result="accepted"}') == [own], 10))
+            self.assertEqual(ask("sum(hip_remote_sessions) >= 1"), ask("sum(hip_remote_sessions)"))
+            self.assertGreater(sum(ask("rate(hip_remote_calls_total[1m])")), 0)
+            self.assertEqual(sum(ask("resets(hip_remote_tenant_calls_total[5m])")), 0)
+            quantile = ask("histogram_quantile(0.5, rate(hip_remote_session_start_seconds_bucket[1m]))")
+            self.assertEqual(len(quantile), 1)
+            self.assertTrue(0 < quantile[0] < 60, quantile)
+            self.assertGreater(ask('min_over_time(up{job="hip"}[5m])')[0], 0, "a scrape was missed")
+
+
+if __name__ == "__main__":
+    main()
