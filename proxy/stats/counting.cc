@@ -16,6 +16,7 @@
 
 #include "proxy/base/environment.h"
 #include "proxy/base/log.h"
+#include "proxy/stats/trace.h"
 #include "transport/base/mutex.h"
 #include "transport/net/fd.h"
 
@@ -39,11 +40,14 @@ struct ThreadCounts {
   unsigned waits = 0;
   bool sent = false;  // the open call has sent a message
   std::uint64_t wait_started_ns = 0;
+  std::uint64_t call_started_ns = 0;  // where calls are traced
+  std::uint32_t thread = 0;           // its number, once it is known
 };
 
 struct Counting {
   Mutex deciding;  // recreated in the child of fork() before it is taken
   std::atomic<Record*> record{nullptr};
+  std::atomic<TraceFile*> trace{nullptr};
   std::string directory TF_GUARDED_BY(deciding);  // from restart(); empty: TF_STATS decides
   std::string path TF_GUARDED_BY(deciding);
 };
@@ -70,9 +74,12 @@ Counting& state() {
 void after_fork_in_child() {
   new (&state().deciding) Mutex;  // another thread of the parent may have held it
   state().record.store(nullptr, std::memory_order_relaxed);
+  state().trace.store(nullptr, std::memory_order_relaxed);
   detail::counting.store(Switch::kUndecided, std::memory_order_relaxed);
   thread_counts() = {};
 }
+
+TraceFile* trace() { return state().trace.load(std::memory_order_acquire); }  // pairs with begin_trace()
 
 Record* record() { return state().record.load(std::memory_order_acquire); }  // pairs with decide()
 
@@ -101,16 +108,38 @@ void copy_text(std::array<char, kTextBytes>& target, std::string_view text) {
 }
 
 // A file private to this process, with its blocks reserved: a full disk must not make a store fail.
-Result<Record*> make_record(const std::string& path) {
+Result<void*> make_file(const std::string& path, std::size_t bytes) {
   const net::OwnedFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file) return Status::from_errno("cannot make " + path, errno);
-  if (const int error = ::posix_fallocate(file.get(), 0, sizeof(Record)); error != 0) {
+  if (const int error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(bytes)); error != 0) {
     ::unlink(path.c_str());
     return Status::from_errno("no room for " + path, error);
   }
-  void* memory = ::mmap(nullptr, sizeof(Record), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (memory == MAP_FAILED) return Status::from_errno("cannot map " + path, errno);
-  return new (memory) Record;
+  return memory;
+}
+
+Result<Record*> make_record(const std::string& path) {
+  const Result<void*> memory = make_file(path, sizeof(Record));
+  if (!memory) return memory.status();
+  return new (memory.value()) Record;
+}
+
+// TF_TRACE. The file's zeros are events that are not written.
+void begin_trace(Counting& counting, const Record& record) {
+  const std::string directory = environment_value("TF_TRACE");
+  if (directory.empty()) return;
+  const std::string path =
+      directory + "/trace-" + std::to_string(record.pid) + "-" + std::to_string(record.started_ns);
+  const Result<void*> memory = make_file(path, sizeof(TraceFile));
+  if (!memory)
+    return log_line("TF_TRACE=" + directory + ": " + memory.status().message() + "; nothing is traced");
+  auto* const file = static_cast<TraceFile*>(memory.value());
+  new (&file->head) TraceHead;
+  file->head.pid = record.pid;
+  copy_text(file->head.program, program_invocation_short_name);
+  counting.trace.store(file, std::memory_order_release);  // pairs with trace()
 }
 
 void decide() {
@@ -132,6 +161,7 @@ void decide() {
   fresh.pid = static_cast<std::uint64_t>(::getpid());
   fresh.started_ns = fresh.last_ns = started;
   copy_text(fresh.program, program_invocation_short_name);
+  begin_trace(counting, fresh);
   counting.record.store(&fresh, std::memory_order_release);  // pairs with record()
   detail::counting.store(Switch::kOn, std::memory_order_relaxed);
 }
@@ -139,6 +169,26 @@ void decide() {
 FunctionCount& current(Record& counts) {
   FunctionCount* function = thread_counts().function;
   return function != nullptr ? *function : counts.outside;
+}
+
+// Of the thread's open call.
+void note(TraceFile& file, TraceKind kind, std::uint64_t begin_ns, std::uint64_t end_ns,
+          std::uint64_t bytes = 0) {
+  ThreadCounts& own = thread_counts();
+  if (own.thread == 0) own.thread = static_cast<std::uint32_t>(::gettid());
+  const Record* const counts = record();
+  const auto function = own.function == nullptr || counts == nullptr
+                            ? kFunctionNames.size()
+                            : own.function - counts->functions.data();
+  append(file, {begin_ns, end_ns, bytes, static_cast<std::uint32_t>(function), own.thread,
+                static_cast<std::uint32_t>(kind), 0});
+}
+
+void note_now(TraceKind kind, std::uint64_t bytes = 0) {
+  TraceFile* const file = trace();
+  if (file == nullptr) return;
+  const std::uint64_t now = now_ns();
+  note(*file, kind, now, now, bytes);
 }
 
 class QueueObserver final : public WaitObserver {
@@ -169,6 +219,7 @@ void detail::begin_call(Function function) {
   if (counts == nullptr) return;
   own.function = &counts->functions[static_cast<std::size_t>(function)];
   own.sent = false;
+  if (trace() != nullptr) own.call_started_ns = now_ns();
 }
 
 void detail::end_call() {
@@ -176,8 +227,11 @@ void detail::end_call() {
   if (own.calls == 0 || --own.calls != 0 || own.function == nullptr) return;
   add(own.function->calls, 1);
   if (!own.sent) add(own.function->local, 1);
+  const std::uint64_t now = now_ns();
+  if (TraceFile* const file = trace(); file != nullptr)
+    note(*file, TraceKind::kCall, own.call_started_ns, now);
   own.function = nullptr;
-  if (Record* counts = record(); counts != nullptr) raise(counts->last_ns, now_ns());
+  if (Record* counts = record(); counts != nullptr) raise(counts->last_ns, now);
 }
 
 void detail::begin_wait() {
@@ -197,6 +251,11 @@ void detail::end_wait(Wait kind) {
   add(wait.total_ns, now - own.wait_started_ns);
   raise(wait.longest_ns, now - own.wait_started_ns);
   raise(counts->last_ns, now);
+  if (TraceFile* const file = trace(); file != nullptr)
+    note(*file,
+         static_cast<TraceKind>(static_cast<std::uint32_t>(TraceKind::kWait) +
+                                static_cast<std::uint32_t>(kind)),
+         own.wait_started_ns, now);
 }
 
 void log_calls(bool on) {
@@ -216,6 +275,7 @@ void count_post() {
   if (counts == nullptr) return;
   thread_counts().sent = true;
   add(current(*counts).posts, 1);
+  note_now(TraceKind::kPost);
 }
 
 void count_to_device(std::uint64_t bytes) {
@@ -223,6 +283,7 @@ void count_to_device(std::uint64_t bytes) {
   if (counts == nullptr) return;
   add(counts->to_device.count, 1);
   add(counts->to_device.bytes, bytes);
+  note_now(TraceKind::kToDevice, bytes);
 }
 
 void count_from_device(std::uint64_t bytes) {
@@ -230,6 +291,7 @@ void count_from_device(std::uint64_t bytes) {
   if (counts == nullptr) return;
   add(counts->from_device.count, 1);
   add(counts->from_device.bytes, bytes);
+  note_now(TraceKind::kFromDevice, bytes);
 }
 
 void note_transport(std::string_view name) {
@@ -256,6 +318,7 @@ void restart(const std::string& directory) {
   counting.directory = directory;
   counting.path.clear();
   counting.record.store(nullptr, std::memory_order_release);  // pairs with record()
+  counting.trace.store(nullptr, std::memory_order_release);   // pairs with trace()
   detail::counting.store(Switch::kUndecided, std::memory_order_relaxed);
   thread_counts() = {};
 }

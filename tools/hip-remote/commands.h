@@ -26,6 +26,7 @@ struct RunOptions {
   bool preload = true;        // false: the program finds our library by its search path only
   std::string preload_major;  // of HIP; empty: as the program's file says
   bool verbose = false;
+  std::string trace;  // when the calls began and ended: a JSON file; empty: not traced
   std::string stats;  // what the calls cost: a JSON file; "-": a table on standard error; empty: not counted
   std::vector<std::string> program;
 };

@@ -24,6 +24,7 @@ tf::tools::RunOptions run_options(const CommandLine& line) {
   options.preload = !line.has(about::run::kNoPreload);
   options.preload_major = line.text(about::run::kPreload);
   options.verbose = line.has(about::run::kVerbose);
+  options.trace = line.text(about::run::kTrace);
   if (line.has(about::run::kStats)) {
     const std::string file = line.text(about::run::kStats);
     options.stats = file.empty() ? "-" : file;

@@ -15,6 +15,7 @@
 #include "tools/hip-remote/elf_needs.h"
 #include "tools/hip-remote/local_worker.h"
 #include "tools/hip-remote/program.h"
+#include "tools/hip-remote/run_trace.h"
 #include "tools/hip-remote/stats.h"
 #include "transport/factory/factory.h"
 #include "transport/net/address.h"
@@ -155,16 +156,39 @@ Status prepare_remote(const RunOptions& options, EnvironmentChanges& environment
   return check_variables(environment);
 }
 
-// The program, from its start to its end.
-int run_program(const Command& command, const std::string& stats_file, Ending& ending) {
-  Command made = command;
+// What is written down about a run, if that is asked for.
+struct Observed {
   std::optional<Stats> stats;
-  if (!stats_file.empty()) {
-    Result<Stats> begun = Stats::make(stats_file);
-    if (!begun) return fail(begun.status());
-    stats.emplace(std::move(begun).value());
-    made.environment["TF_STATS"] = stats->directory();
+  std::optional<RunTrace> trace;
+
+  // Begins, and tells the program where its processes are to leave what they have seen.
+  Status begin(const RunOptions& options, EnvironmentChanges& environment) {
+    if (!options.stats.empty()) {
+      Result<Stats> begun = Stats::make(options.stats);
+      if (!begun) return begun.status();
+      stats.emplace(std::move(begun).value());
+    }
+    if (!options.trace.empty()) {
+      Result<RunTrace> begun = RunTrace::make(options.trace);
+      if (!begun) return begun.status();
+      trace.emplace(std::move(begun).value());
+      environment["TF_TRACE"] = trace->directory();
+    }
+    // What is traced is counted, too.
+    if (stats || trace) environment["TF_STATS"] = stats ? stats->directory() : trace->directory();
+    return Status::ok();
   }
+  Status end() const {
+    if (trace) TF_RETURN_IF_ERROR(trace->write());
+    return stats ? stats->report() : Status::ok();
+  }
+};
+
+// The program, from its start to its end.
+int run_program(const Command& command, const RunOptions& options, Ending& ending) {
+  Command made = command;
+  Observed observed;
+  if (const Status begun = observed.begin(options, made.environment); !begun) return fail(begun);
   Result<pid_t> child = start(made);
   if (!child) {
     const bool missing = child.code() == Code::kUnavailable;
@@ -174,9 +198,7 @@ int run_program(const Command& command, const std::string& stats_file, Ending& e
   }
   Result<int> code = wait_for(*child, ending);
   if (!code) return fail(code.status());
-  if (stats) {
-    if (Status told = stats->report(); !told) return fail(told);
-  }
+  if (const Status told = observed.end(); !told) return fail(told);
   return *code;
 }
 
@@ -218,7 +240,7 @@ int run(const Layout& layout, const RunOptions& options, Ending& ending) {
     if (!started) return fail(started.status());
     worker.emplace(std::move(started).value());
   }
-  return run_program(command, options.stats, ending);
+  return run_program(command, options, ending);
 }
 
 }  // namespace tf::tools
