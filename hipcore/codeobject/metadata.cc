@@ -132,6 +132,8 @@ Result<KernelInfo> read_kernel(Reader& reader) {
       TF_RETURN_IF_ERROR(read_into(reader, kernel.can_print));
     else if (key->text == ".hipr_parks")
       TF_RETURN_IF_ERROR(read_into(reader, kernel.parks));
+    else if (key->text == ".hipr_spins")
+      TF_RETURN_IF_ERROR(read_into(reader, kernel.spins));
     else
       TF_RETURN_IF_ERROR(reader.skip());
   }

@@ -39,7 +39,8 @@ struct KernelInfo {
   std::uint32_t vector_registers = 0;
   std::uint32_t constant_bytes = 0;  // CPU only: of the module's __constant__ variables
   bool can_print = false;            // printf or assert: it needs what the runtime prints with
-  bool parks = true;                 // CPU only: false if none of its threads ever waits for another
+  bool parks = true;                 // CPU only: false if none of its threads ever waits for another,
+  bool spins = false;                // CPU only: unless in a loop of its own, which is seen when it runs
   std::vector<Argument> arguments;   // explicit ones, in source order; each lies inside the block
 };
 

@@ -15,7 +15,7 @@ from .text import NAME, Unsupported, closing, quote, split_top, take_type, unquo
 LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-%sf80:128-n8:16:32:64-S128"
 TRIPLE = "x86_64-pc-linux-gnu"
 DYNAMIC_SHARED_BYTES = 65536  # HIPR_DYNAMIC_SHARED_BYTES
-DEVICE_ABI = 5                # HIPR_DEVICE_ABI
+DEVICE_ABI = 6                # HIPR_DEVICE_ABI
 TABLE_SECTION = ".hipr_table"
 
 FIRST_OPAQUE = 15        # LLVM versions from this on write every pointer as `ptr`
@@ -63,6 +63,7 @@ class Kernel:
         self.max_threads = max_threads
         self.shared = []                  # names of its static shared variables
         self.parks = False
+        self.spins = False                # does not park, and may wait in a loop for another thread
         self.prints = False               # or asserts
 
 
@@ -211,7 +212,8 @@ def argument_fields(kernel):
 
 
 def run_function(kernel, spelling):
-    """void __hipr_run_<name>(i8* arguments, i32 first, i32 end): the threads of one row of a block."""
+    """void __hipr_run_<name>(i8* arguments, i32 first, i32 end): the threads of one row of a block. If one of them
+    waits for another in a loop, the executor gives the others stacks of their own: then this loop ends with it."""
     name = quote('__hipr_run_' + kernel.name)
     bytes_pointer, block = spelling.to('i8'), '{ %s }' % ', '.join(argument_fields(kernel))
     lines = ['define void @%s(%s %%arguments, i32 %%first, i32 %%end) "split-stack" {' % (name, bytes_pointer),
@@ -233,11 +235,15 @@ def run_function(kernel, spelling):
             lines.append('  %%a%d = load %s, %s %s' % (i, kind, spelling.to(kind), pointer))
         passed.append('%s %%a%d' % (kind, i))
     call = ', '.join(passed)
-    lines += ['  br label %test', 'test:', '  %x = phi i32 [ %first, %entry ], [ %next, %turn ]',
-              '  %more = icmp ult i32 %x, %end', '  br i1 %more, label %turn, label %done', 'turn:',
+    lines += ['  %any = icmp ult i32 %first, %end', '  br i1 %any, label %turn, label %done', 'turn:',
+              '  %x = phi i32 [ %first, %entry ], [ %next, %turn ]',
               '  call void @__hipr_set_thread_x(i32 %x)',
               '  call void @%s(%s)' % (quote(kernel.name), call),
-              '  %next = add i32 %x, 1', '  br label %test', 'done:', '  ret void', '}', '']
+              '  %next = add i32 %x, 1', '  %more = icmp ult i32 %next, %end']
+    if kernel.spins:
+        lines += ['  %on = call zeroext i1 @__hipr_row_goes_on()', '  %again = and i1 %more, %on']
+    lines += ['  br i1 %%%s, label %%turn, label %%done' % ('again' if kernel.spins else 'more'), 'done:', '  ret void',
+              '}', '']
     return lines
 
 
@@ -283,8 +289,9 @@ def reach(kernels, bodies, static, dynamic):
             kernel.prints = kernel.prints or bool(PRINTS.match(name)) or (any_prints and indirect.get(name, False))
             todo += uses.get(name, ())
         kernel.shared = sorted(plain_static[n] for n in seen if n in plain_static)
-        if seen & {waves.STEP, waves.TURN} and (kernel.shared or seen & extern):
-            kernel.parks = True
+        if kernel.shared or seen & extern:
+            kernel.parks = kernel.parks or bool(seen & {waves.STEP, *waves.TURNS})
+        kernel.spins = bool(seen & waves.TURNS) and not kernel.parks
 
 
 def declarations(lines):
@@ -364,7 +371,8 @@ def rewrite(text):
     reach(kernels, bodies, static, dynamic)
     enter = spelling.function('void', [spelling.to('i8')])
     out += declarations(declares + waves.DECLARATIONS
-                        + ['declare void @__hipr_set_thread_x(i32)', 'declare void @__hipr_stack_overflow()',
+                        + ['declare void @__hipr_set_thread_x(i32)', 'declare zeroext i1 @__hipr_row_goes_on()',
+                           'declare void @__hipr_stack_overflow()',
                            'declare void @__hipr_enter(%s)' % spelling.to('i8')]) + stack_overflow(spelling)
     out.append('@__hipr_module = constant {i64, %s} {i64 %d, %s @__hipr_enter}' % (enter, DEVICE_ABI, enter))
     for kernel in kernels:

@@ -46,7 +46,7 @@ def describe(kernels, words):
                        '.kernarg_segment_size': end, '.kernarg_segment_align': 16,
                        '.group_segment_fixed_size': shared, '.private_segment_fixed_size': 0,
                        '.wavefront_size': WAVE_SIZE, '.max_flat_workgroup_size': kernel.max_threads,
-                       '.sgpr_count': 0, '.vgpr_count': 0, '.hipr_parks': kernel.parks,
+                       '.sgpr_count': 0, '.vgpr_count': 0, '.hipr_parks': kernel.parks, '.hipr_spins': kernel.spins,
                        '.hipr_prints': kernel.prints, '.hipr_constant_size': constant})
     return {'amdhsa.version': [1, 2], 'amdhsa.target': 'x86_64-unknown-linux-gnu--x86_64-cpu',
             'amdhsa.kernels': listed}

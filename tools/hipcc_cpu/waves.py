@@ -7,16 +7,22 @@ program says that its lanes exchange:
 * fences of a wavefront, block or device: also what sync() of cooperative groups' tiles is made of;
 * __threadfence() and its like, volatile and atomic loads and stores of memory that may be shared.
 The former always make a kernel's threads wait (SYNC), the latter only where it has shared memory (STEP), so that a
-kernel without keeps running as a plain loop. An atomic operation may be what a loop waits with: there, too, the lanes
-wait after many of them (TURN), so that the thread that ends the loop runs. Plain loads and stores are no such points:
-the compiler moves them, on GPUs as well.
+kernel without keeps running as a plain loop. An atomic operation in a loop may be what the loop waits with: there, too,
+the lanes wait after many of them (TURN), so that the thread that ends the loop runs. The same goes for the points
+above in loops of kernels without shared memory (STEP_TURN). Plain loads and stores are no such points: the compiler
+moves them, on GPUs as well.
+
+The IR is not optimised yet: atomicAdd() and its like are functions. So a loop that calls a function with such
+operations makes the turn at the call, and a function that is called once in a thread costs nothing.
 """
 import re
 
 SYNC = '__hipr_wave_sync'
 STEP = '__hipr_wave_step'
 TURN = '__hipr_wave_turn'
-DECLARATIONS = ['declare void @%s() convergent' % name for name in (SYNC, STEP, TURN)]
+STEP_TURN = '__hipr_wave_step_turn'
+TURNS = {TURN, STEP_TURN}
+DECLARATIONS = ['declare void @%s() convergent' % name for name in (SYNC, STEP, TURN, STEP_TURN)]
 NAME = r'%(?:"[^"]*"|[-\w$.]+)'
 FENCE = re.compile(r'^  fence syncscope\("(?:wavefront|workgroup|agent)(?:-one-as)?"\) ')
 FENCE_FUNCTION = re.compile(r'\bcall\b.* @__atomic_work_item_fence\(')
@@ -31,6 +37,10 @@ LOAD = re.compile(r'^  ' + NAME + r' = load .*?' + POINTER + r'[^%@]*(' + NAME +
 STORE = re.compile(r'^  store .*' + POINTER + r' (' + NAME + r'|[@\w].*?)(?: syncscope|, align|, !| \w+,|$)')
 OPERATION = re.compile(r'^  ' + NAME + r' = (?:atomicrmw|cmpxchg) .*?' + POINTER + r'[^%@]*(' + NAME + r'|@)')
 REGISTER = re.compile(r'call (i\d+) @llvm\.read_register\.\w+\(metadata (![\w.]+)\)')
+DEFINED = re.compile(r'@("[^"]*"|[-\w$.]+)\(')
+CALLED = re.compile(r'\bcall\b[^@]* @("[^"]*"|[-\w$.]+)\(')
+LABEL = re.compile(r'^(?:("[^"]*"|[-\w$.]+)):')
+TARGET = re.compile(r'\blabel %("[^"]*"|[-\w$.]+)')
 EXECUTING = {'exec': 'read_exec', 'exec_lo': 'read_exec_lo', 'exec_hi': 'read_exec_hi'}
 
 
@@ -101,17 +111,120 @@ def name_registers(text):
     return text
 
 
-def mark(text):
-    """`text` with calls of SYNC and STEP."""
-    out, function = [], None
-    for line in name_registers(text).split('\n'):
-        if line.startswith('define '):
-            function = Function(bool(BARRIER.match(line)))
-        elif line == '}':
-            function = None
-        elif function:
-            point = function.before(line)
+def loops(body):
+    """For each line of a function's body, whether it may run twice in one call."""
+    block, blocks, place = 0, [set()], []
+    names = {}
+    for line in body:
+        label = LABEL.match(line)
+        if label:
+            block, names[label.group(1)] = len(blocks), len(blocks)
+            blocks.append(set())
+        elif line.startswith('  ') and 'label %' in line or line.startswith('    '):
+            blocks[block].update(TARGET.findall(line))
+        place.append(block)
+    after = [[names[name] for name in targets if name in names] for targets in blocks]
+    again = in_cycles(after)
+    return [again[block] for block in place]
+
+
+def in_cycles(after):
+    """Which nodes of a graph lie in a cycle: Tarjan's components, without recursion."""
+    number, low, place, path, found = {}, {}, {}, [], [node in after[node] for node in range(len(after))]
+    for root in range(len(after)):
+        todo = [(root, iter(after[root]))] if root not in number else []
+        while todo:
+            node, rest = todo[-1]
+            if node not in number:
+                number[node] = low[node] = len(number)
+                place[node] = len(path)  # while it is on the path
+                path.append(node)
+            following = next(rest, None)
+            if following is not None:
+                if following not in number:
+                    todo.append((following, iter(after[following])))
+                elif following in place:
+                    low[node] = min(low[node], number[following])
+                continue
+            todo.pop()
+            if todo:
+                low[todo[-1][0]] = min(low[todo[-1][0]], low[node])
+            if low[node] == number[node]:
+                component = path[place[node]:]
+                del path[place[node]:]
+                for member in component:
+                    del place[member]
+                    found[member] = found[member] or len(component) > 1
+    return found
+
+
+class Module:
+    """The functions of a module: their lines, and which of these are points or calls."""
+
+    def __init__(self, functions):
+        self.heads = [head for head, _ in functions]
+        self.bodies = [body for _, body in functions]
+        names = {match.group(1): i for i, match in enumerate(map(DEFINED.search, self.heads))}
+        self.points, self.calls = [], []
+        for head, body in functions:
+            function = Function(bool(BARRIER.match(head)))
+            self.points.append([function.before(line) for line in body])
+            called = [CALLED.search(line) for line in body]
+            self.calls.append([names.get(match.group(1)) if match else None for match in called])
+        self.waits = self.find_waits()
+        self.recursive = in_cycles([[name for name in calls if name is not None] for calls in self.calls])
+
+    def find_waits(self):
+        """Of each function, whether it or what it calls has a point that a loop may wait with."""
+        callers = [set() for _ in self.heads]
+        for function, calls in enumerate(self.calls):
+            for called in calls:
+                if called is not None:
+                    callers[called].add(function)
+        todo = [i for i, points in enumerate(self.points) if STEP in points or TURN in points]
+        found = set()
+        while todo:
+            function = todo.pop()
+            if function not in found:
+                found.add(function)
+                todo += callers[function]
+        return [function in found for function in range(len(self.heads))]
+
+    def marked(self, function):
+        """The function's lines with calls of the points."""
+        body, out = self.bodies[function], []
+        again = [True] * len(body) if self.recursive[function] else loops(body) if self.waits[function] else None
+        for place, line in enumerate(body):
+            point, called = self.points[function][place], self.calls[function][place]
+            if again and again[place]:
+                point = STEP_TURN if point == STEP else point
+                if point is None and called is not None and self.waits[called]:
+                    point = TURN
+            elif point == TURN:
+                point = None
             if point:
                 out.append('  call void @%s() convergent' % point)
+            out.append(line)
+        return out
+
+
+def mark(text):
+    """`text` with calls of the points."""
+    lines, functions, head = [], [], None
+    for line in name_registers(text).split('\n'):
+        if head is None:
+            lines.append(line)
+            if line.startswith('define '):
+                head, body = line, []
+        elif line == '}':
+            functions.append((head, body))
+            head = None
+        else:
+            body.append(line)
+    module, out, place = Module(functions), [], 0
+    for line in lines:
         out.append(line)
+        if line.startswith('define '):
+            out += module.marked(place) + ['}']
+            place += 1
     return '\n'.join(out)

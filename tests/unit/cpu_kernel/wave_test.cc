@@ -85,6 +85,29 @@ TEST_F(Waves, ALoopThatWaitsByAtomicOperationsEnds) {
   }
 }
 
+TEST_F(Waves, ALoopThatWaitsEndsWithoutSharedMemory) {
+  constexpr unsigned kBlocks = 5;
+  const auto& record = *static_cast<const KernelRecord*>(code_->find("spins_without_shared")->owner);
+  EXPECT_TRUE(record.spins);
+  EXPECT_FALSE(record.parks);
+  for (const Grid& shape : {Grid{{kBlocks, 1, 1}, {2, 1, 1}}, Grid{{kBlocks, 1, 1}, {1024, 1, 1}},
+                            Grid{{kBlocks, 1, 1}, {7, 5, 3}}}) {
+    for (unsigned way = 0; way < 4; ++way) {
+      const unsigned threads = shape.threads[0] * shape.threads[1] * shape.threads[2];
+      std::vector<unsigned> counts(std::size_t{2} * kBlocks * threads);
+      ASSERT_EQ(hipSuccess, run("spins_without_shared", shape, counts.data(), way));
+      EXPECT_EQ(std::vector<unsigned>(counts.size(), 1), counts) << threads << ' ' << way;
+    }
+  }
+}
+
+TEST_F(Waves, ManyOperationsThatDoNotWaitAreAllMade) {
+  constexpr unsigned kThreads = 70, kTimes = 100000;
+  unsigned sum = 0;
+  ASSERT_EQ(hipSuccess, run("adds_without_shared", line(3, kThreads), &sum, kTimes));
+  EXPECT_EQ(3 * kTimes * (kThreads * (kThreads + 1) / 2), sum);
+}
+
 TEST_F(Waves, CoalescedGroupsHoldTheLanesThatAreThere) {
   constexpr unsigned kThreads = 64, kSize = 22;
   std::vector<unsigned> out(kThreads);
@@ -111,6 +134,7 @@ TEST_F(Waves, WithoutSharedMemoryKernelsStayLoops) {
   const Kernel* kernel = code_->find("fenced_global");
   ASSERT_NE(nullptr, kernel);
   EXPECT_FALSE(static_cast<const KernelRecord*>(kernel->owner)->parks);
+  EXPECT_FALSE(static_cast<const KernelRecord*>(kernel->owner)->spins);
   EXPECT_TRUE(static_cast<const KernelRecord*>(code_->find("fences")->owner)->parks);
   std::vector<unsigned> out(128);
   ASSERT_EQ(hipSuccess, run("fenced_global", line(1, 128), out.data()));

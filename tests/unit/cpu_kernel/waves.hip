@@ -131,6 +131,36 @@ extern "C" __global__ void spins_on_atomics(unsigned* out, unsigned setter, unsi
   }
 }
 
+// The same in memory of the grid: each thread waits for the one behind it, so the last one ends first. `counts` has a
+// flag and a count of each thread.
+extern "C" __global__ void spins_without_shared(unsigned* counts, unsigned way) {
+  const unsigned block = blockIdx.x, threads = blockDim.x * blockDim.y * blockDim.z;
+  const unsigned t = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  unsigned* const flag = counts + (block * threads + t) * 2;
+  if (t + 1 < threads && t % 16 != 5) {
+    if (way == 0) {
+      while (atomicAdd(flag + 2, 0u) == 0) {
+      }
+    } else if (way == 1) {
+      while (atomicCAS(flag + 2, 1u, 1u) != 1) {
+      }
+    } else if (way == 2) {
+      while (*static_cast<volatile unsigned*>(flag + 2) == 0) {
+      }
+    } else {
+      while (__hip_atomic_load(flag + 2, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT) == 0) {
+      }
+    }
+  }
+  ++flag[1];
+  atomicExch(flag, 1u);
+}
+
+// Many operations, none of which waits.
+extern "C" __global__ void adds_without_shared(unsigned* sum, unsigned times) {
+  for (unsigned i = 0; i < times; ++i) atomicAdd(sum, threadIdx.x + 1);
+}
+
 extern "C" __global__ void coalesced(unsigned* out) {
   __shared__ unsigned s[64];
   const unsigned t = threadIdx.x;

@@ -19,9 +19,9 @@ bool free_in(DeviceHeap& heap, void* memory) {
 }  // namespace
 
 const HiprServices BlockRunner::kServices = {
-    &BlockRunner::barrier, &BlockRunner::exchange,   &BlockRunner::grid_barrier, &BlockRunner::print,
-    &BlockRunner::trap,    &BlockRunner::clock_ns,   &BlockRunner::step,         &BlockRunner::allocate,
-    &BlockRunner::release, &BlockRunner::clock_ticks};
+    &BlockRunner::barrier, &BlockRunner::exchange,    &BlockRunner::grid_barrier, &BlockRunner::print,
+    &BlockRunner::trap,    &BlockRunner::clock_ns,    &BlockRunner::step,         &BlockRunner::allocate,
+    &BlockRunner::release, &BlockRunner::clock_ticks, &BlockRunner::spins};
 
 BlockRunner::BlockRunner() {
   bound_.runner = this;
@@ -44,7 +44,8 @@ void BlockRunner::begin(RunningGrid& grid) {
   c.dynamic_shared_bytes = shape.dynamic_shared_bytes;
   c.packet.group_bytes = c.static_shared_bytes + c.dynamic_shared_bytes;
   c.cooperative = shape.cooperative ? 1 : 0;
-  c.threads_wait = grid.record().parks ? 1 : 0;
+  c.threads_wait = grid.record().parks ? HIPR_THREADS_WAIT : HIPR_ON_ONE_STACK;
+  alternates_ = false;
   grid.record().module->enter(&c);
 }
 
@@ -60,7 +61,7 @@ void BlockRunner::run_block(std::uint64_t index) {
   c.block[1] = static_cast<std::uint32_t>(index / shape.blocks[0] % shape.blocks[1]);
   c.block[2] = static_cast<std::uint32_t>(index / shape.blocks[0] / shape.blocks[1]);
   trapped_ = false;
-  rows_mode_ = !grid_->record().parks;
+  rows_mode_ = !grid_->record().parks && !alternates_;
   if (rows_mode_) {
     run_rows();
   } else {
@@ -73,9 +74,11 @@ void BlockRunner::run_block(std::uint64_t index) {
 void BlockRunner::run_rows() {
   if (own_ == nullptr) own_ = FiberSlab::make(1);
   if (own_ == nullptr) return grid_->fail(hipErrorOutOfMemory);
+  spinner_turns_ = 0;
   running_fiber_ = &own_->fibers().front();
   running_fiber_->bind(&BlockRunner::fiber_body, &BlockRunner::on_crash, this);
   running_fiber_->resume();
+  if (!rows_mode_) return finish_parking();
   if (trapped_) running_fiber_->restart();
 }
 
@@ -113,6 +116,9 @@ void BlockRunner::run_current() {
   for (c.thread[2] = 0; c.thread[2] < c.block_size[2]; ++c.thread[2]) {
     for (c.thread[1] = 0; c.thread[1] < c.block_size[1]; ++c.thread[1]) {
       grid.record().run(grid.arguments(), 0, c.block_size[0]);
+      if (rows_mode_) continue;
+      threads_[current_].state = State::kDone;  // it waited in a loop; the others have fibers of their own
+      return;
     }
   }
 }
@@ -138,11 +144,24 @@ void BlockRunner::place(std::uint32_t linear) {
   c.thread[2] = linear / c.block_size[0] / c.block_size[1];
 }
 
-void BlockRunner::run_parking() {
+void BlockRunner::put_back(HipThread& thread) {
+  if (own_ == nullptr || thread.fiber != &own_->fibers().front()) idle_.push_back(thread.fiber);
+  thread.fiber = nullptr;
+}
+
+void BlockRunner::begin_parking() {
   threads_.assign(grid_->threads(), HipThread{});
   waves_.resize((grid_->threads() + HIPR_WAVE_SIZE - 1) / HIPR_WAVE_SIZE);
   done_ = 0;
   operation_ = 0;
+}
+
+void BlockRunner::run_parking() {
+  begin_parking();
+  finish_parking();
+}
+
+void BlockRunner::finish_parking() {
   bool all_wait = false;
   while (run_waves(all_wait) && done_ < threads_.size()) {
     if (!all_wait || release_barrier(State::kBlockBarrier)) continue;
@@ -163,7 +182,8 @@ bool BlockRunner::run_waves(bool& all_wait) {
     do {
       if (!run_ready(first, end)) return false;
     } while (release_wave(first, end) && ++round < kRoundsAtOnce);
-    if (round == kRoundsAtOnce) all_wait = false;
+    if (round == kRoundsAtOnce || yielded_) all_wait = false;
+    yielded_ = false;
   }
   return true;
 }
@@ -182,8 +202,7 @@ bool BlockRunner::run_ready(std::uint32_t first, std::uint32_t end) {
     thread.fiber->resume();
     if (trapped_) return false;
     if (thread.state != State::kDone) continue;
-    idle_.push_back(thread.fiber);
-    thread.fiber = nullptr;
+    put_back(thread);
     ++done_;
   }
   return true;
@@ -194,8 +213,7 @@ void BlockRunner::abandon() {
   for (HipThread& thread : threads_) {
     if (thread.fiber == nullptr) continue;
     thread.fiber->restart();
-    idle_.push_back(thread.fiber);
-    thread.fiber = nullptr;
+    put_back(thread);
   }
 }
 
@@ -266,6 +284,37 @@ void BlockRunner::park(State state) {
   if (rows_mode_) trap(&bound_.context);
   threads_[current_].state = state;
   threads_[current_].fiber->suspend();
+}
+
+// True if the thread that runs in a row has made so many turns that it may be waiting for another thread.
+bool BlockRunner::count_turn() {
+  const HiprContext& c = bound_.context;
+  const std::uint32_t thread = (c.thread[2] * c.block_size[1] + c.thread[1]) * c.block_size[0] + c.thread[0];
+  if (thread != spinner_) spinner_turns_ = 0;
+  spinner_ = thread;
+  return ++spinner_turns_ >= kSpinningTurns;
+}
+
+// The threads before this one have ended, those behind it have not begun. It keeps the fiber.
+void BlockRunner::leave_row() {
+  begin_parking();
+  for (std::uint32_t i = 0; i < spinner_; ++i) threads_[i].state = State::kDone;
+  done_ = spinner_;
+  threads_[spinner_].fiber = running_fiber_;
+  current_ = spinner_;
+  rows_mode_ = false;
+  alternates_ = true;
+  bound_.context.threads_wait = HIPR_THREADS_ALTERNATE;
+}
+
+void BlockRunner::spins(HiprContext* context) {
+  BlockRunner& self = of(context);
+  if (self.rows_mode_) {
+    if (!self.count_turn()) return;
+    self.leave_row();
+  }
+  self.yielded_ = true;
+  self.threads_[self.current_].fiber->suspend();
 }
 
 std::int32_t BlockRunner::barrier(HiprContext* context, std::uint32_t operation, std::int32_t value) {

@@ -2,9 +2,12 @@
 // Runs blocks of a grid on the calling OS thread.
 //
 // A kernel whose threads never wait for each other runs as a plain loop. Otherwise each HIP thread that waits
-// parks on its fiber, and the next one runs; fibers of finished threads are reused. A wave runs until all its
-// lanes wait for others, or for kRoundsAtOnce rounds; then the next wave runs. A runner belongs to one OS
-// thread. It owns one fiber permanently, for the loops; others come from the process's pool (fiber_pool.h).
+// parks on its fiber, and the next one runs; fibers of finished threads are reused. A kernel whose threads
+// may wait in a loop of their own starts as a plain loop, too. When one of them has made kSpinningTurns turns
+// of HIPR_TURNS_AT_ONCE operations, it keeps the loop's fiber for itself, and the threads behind it get
+// others. A wave runs until all its lanes wait for others, or for kRoundsAtOnce rounds; then the next wave
+// runs. A runner belongs to one OS thread. It owns one fiber permanently, for the loops; others come from the
+// process's pool (fiber_pool.h).
 #pragma once
 
 #include "worker/runtime/cpu/kernel/device/context.h"
@@ -22,6 +25,8 @@ inline constexpr std::uint32_t kRoundsAtOnce = 256;  // rounds; it may wait for 
 // This many times in a row the lanes at the earliest instruction run while others of their wave wait. Then
 // all run, since the former may be waiting for the latter in a loop.
 inline constexpr std::uint32_t kUnfairRounds = 4096;
+// A thread that has made this many turns may be waiting in a loop for another thread of its block.
+inline constexpr std::uint32_t kSpinningTurns = 64;
 
 class BlockRunner {
  public:
@@ -80,6 +85,7 @@ class BlockRunner {
   static void release(HiprContext* context, void* memory);
   static std::uint64_t clock_ns();
   static std::uint64_t clock_ticks();
+  static void spins(HiprContext* context);
   static const HiprServices kServices;
 
   // context_ is the first member of this helper, so a context leads back to its runner.
@@ -99,9 +105,14 @@ class BlockRunner {
   void run_rows();
   void run_current();
   void park(State state);
+  bool count_turn();
+  void leave_row();
   void place(std::uint32_t linear);
   Fiber* take_fiber();
   void run_parking();
+  void begin_parking();
+  void finish_parking();
+  void put_back(HipThread& thread);
   // Runs every wave in turn. False: no fiber is available, or the block has failed.
   bool run_waves(bool& all_wait);
   // One pass over the threads: runs each one that can run.
@@ -123,7 +134,11 @@ class BlockRunner {
   std::uint32_t current_ = 0;       // linear number of the HIP thread that runs
   Fiber* running_fiber_ = nullptr;
   std::uint32_t done_ = 0;
-  bool rows_mode_ = false;  // the fiber runs whole rows, not single threads
+  bool rows_mode_ = false;     // the fiber runs whole rows, not single threads
+  bool alternates_ = false;    // a thread of this grid waited in a loop: no more rows
+  bool yielded_ = false;       // a thread that waits in a loop can go on
+  std::uint32_t spinner_ = 0;  // the thread that last made a turn in a row, and how many in turn
+  std::uint32_t spinner_turns_ = 0;
   bool trapped_ = false;
   std::uint32_t operation_ = 0;  // of the block barrier being gathered
   std::int32_t gathered_ = 0;

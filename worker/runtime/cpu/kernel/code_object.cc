@@ -146,7 +146,7 @@ class LoadedObject final : public CodeObject {
     void* const entry = dlsym(library_, symbol.c_str());
     if (entry == nullptr) return false;
     LoadedKernel& loaded = kernels_[info.name];
-    loaded.record = {&module, reinterpret_cast<HiprRun>(entry), info.parks};
+    loaded.record = {&module, reinterpret_cast<HiprRun>(entry), info.parks, info.spins};
     Kernel& kernel = loaded.kernel;
     kernel.name = info.name;
     kernel.argument_bytes = info.argument_bytes;

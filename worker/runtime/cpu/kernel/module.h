@@ -9,7 +9,8 @@ namespace tf::cpu {
 struct KernelRecord {
   const HiprModule* module = nullptr;
   HiprRun run = nullptr;
-  bool parks = true;  // its threads may wait for each other, so each needs its own stack
+  bool parks = true;   // its threads may wait for each other, so each needs its own stack
+  bool spins = false;  // they may do so in a loop: stacks are given when one does (BlockRunner::spins)
 };
 
 }  // namespace tf::cpu

@@ -37,7 +37,8 @@ void run_cooperative(RunningGrid& grid) {
 }
 
 void run(RunningGrid& grid) {
-  const std::uint32_t slabs = grid.record().parks ? slabs_for(grid.threads()) : 0;
+  const bool may_wait = grid.record().parks || grid.record().spins;
+  const std::uint32_t slabs = may_wait ? slabs_for(grid.threads()) : 0;
   const bool at_once = grid.shape().cooperative;
   const FiberPool::Share share(FiberPool::process(),
                                at_once ? slabs * static_cast<std::uint32_t>(grid.blocks()) : slabs);

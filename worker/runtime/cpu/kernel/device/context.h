@@ -7,10 +7,15 @@
 
 #include <stdint.h>
 
-#define HIPR_DEVICE_ABI 5u
+#define HIPR_DEVICE_ABI 6u
 // Its code objects still run: they know a part of the services.
 #define HIPR_OLDEST_DEVICE_ABI 3u
 #define HIPR_WAVE_SIZE 64u
+#define HIPR_TURNS_AT_ONCE 1024u
+// Values of HiprContext::threads_wait.
+#define HIPR_ON_ONE_STACK 0u       // threads run one after the other
+#define HIPR_THREADS_WAIT 1u       // each has its stack, and they wait at every point of docs/waves.md
+#define HIPR_THREADS_ALTERNATE 2u  // from ABI 6 on: each has its stack, since one of them waits in a loop
 #define HIPR_DYNAMIC_SHARED_BYTES 65536u
 
 #ifdef __cplusplus
@@ -45,6 +50,10 @@ struct HiprServices {
   void (*release)(struct HiprContext*, void* memory);
   // From ABI 5 on. In ticks of the rate that hipDeviceAttributeClockRate says.
   uint64_t (*clock_ticks)(void);
+  // From ABI 6 on. After HIPR_TURNS_AT_ONCE operations that a loop may wait with: lets other threads of the
+  // block run, unless threads run one after the other and this one has made few of them. Only if threads_wait
+  // is not HIPR_THREADS_WAIT.
+  void (*spins)(struct HiprContext*);
 };
 
 struct HiprContext {
@@ -55,7 +64,7 @@ struct HiprContext {
   uint32_t static_shared_bytes;
   uint32_t dynamic_shared_bytes;
   uint32_t cooperative;
-  uint32_t threads_wait;  // 0: threads run one after the other, on one stack
+  uint32_t threads_wait;
   const struct HiprServices* services;
   // The target of __builtin_amdgcn_dispatch_ptr: the part of an AQL packet that compilers read.
   struct {
@@ -66,6 +75,8 @@ struct HiprContext {
     uint32_t private_bytes, group_bytes;
     uint64_t kernel_object, kernarg_address, reserved2, completion_signal;
   } packet;
+  // From ABI 6 on. Operations of its threads that a loop may wait with. Only code objects use it.
+  uint32_t turns;
 };
 
 // Runs the threads [first, end) of one row (x axis) of a block, one after the other: "__hipr_run_<kernel>".

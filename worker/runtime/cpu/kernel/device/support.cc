@@ -16,8 +16,6 @@
 
 namespace {
 thread_local HiprContext* context;
-thread_local uint32_t turns;  // of __hipr_wave_turn()
-constexpr uint32_t kTurnsAtOnce = 1024;
 
 inline uint32_t linear_thread() {
   const HiprContext* c = context;
@@ -62,6 +60,8 @@ inline int32_t dpp_source(int32_t lane, int32_t control) {
 API void __hipr_enter(HiprContext* c) { context = c; }
 API HiprContext* __hipr_context() { return context; }
 API void __hipr_set_thread_x(uint32_t x) { context->thread[0] = x; }
+// After a thread of a row: whether the same stack is for the next one.
+API bool __hipr_row_goes_on() { return context->threads_wait == HIPR_ON_ONE_STACK; }
 // Called by a function that finds too little stack left (ir.py); the rest is enough for this.
 API void __hipr_stack_overflow() {
   static const char text[] = "hip-remote: a kernel's thread needs more stack than there is\n";
@@ -107,11 +107,25 @@ API int32_t __ockl_wgred_or_i32(int32_t a) { return context->services->barrier(c
 WAVE_API void __hipr_amdgcn_wave_barrier() { exchange(0); }
 API TOGETHER void __hipr_wave_sync() { context->services->step(context, __builtin_return_address(0)); }
 API TOGETHER void __hipr_wave_step() {
-  if (context->threads_wait != 0) context->services->step(context, __builtin_return_address(0));
+  if (context->threads_wait == HIPR_THREADS_WAIT)
+    context->services->step(context, __builtin_return_address(0));
 }
-// Before an atomic operation, which may be a turn of a loop that waits for another thread.
+API TOGETHER void __hipr_wave_turns() {
+  if (context->threads_wait == HIPR_THREADS_WAIT)
+    context->services->step(context, __builtin_return_address(0));
+  else
+    context->services->spins(context);
+}
+// Before an atomic operation in a loop, which may wait with it for another thread.
 WAVE_API void __hipr_wave_turn() {
-  if (context->threads_wait != 0 && ++turns % kTurnsAtOnce == 0) __hipr_wave_step();
+  if (++context->turns % HIPR_TURNS_AT_ONCE == 0) __hipr_wave_turns();
+}
+// The same before a load or store in a loop that is a point to wait at.
+WAVE_API void __hipr_wave_step_turn() {
+  if (context->threads_wait == HIPR_THREADS_WAIT)
+    __hipr_wave_step();
+  else
+    __hipr_wave_turn();
 }
 API int32_t __ockl_grid_is_valid() { return context->cooperative != 0; }
 API void __ockl_grid_sync() { context->services->grid_barrier(context); }
