@@ -14,6 +14,7 @@ from .text import NAME, Unsupported, closing, quote, split_top, take_type, unquo
 
 LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-%sf80:128-n8:16:32:64-S128"
 TRIPLE = "x86_64-pc-linux-gnu"
+MOST_IN_BOUNDS = 2**31 - 1
 DYNAMIC_SHARED_BYTES = 65536  # HIPR_DYNAMIC_SHARED_BYTES
 DEVICE_ABI = 6                # HIPR_DEVICE_ABI
 TABLE_SECTION = ".hipr_table"
@@ -172,6 +173,18 @@ def parse_globals(lines, spelling):
     return static, dynamic, out
 
 
+def set_bounds(kernel, attributes):
+    """What __launch_bounds__() says. Negative numbers pass clang, which writes them without a sign; AMD's back end
+    refuses them."""
+    threads = re.search(r'"amdgpu-flat-work-group-size"="\d+,(\d+)"', attributes)
+    waves_per_unit = re.search(r'"amdgpu-waves-per-eu"="(\d+)', attributes)
+    for number in (threads, waves_per_unit):
+        if number and int(number.group(1)) > MOST_IN_BOUNDS:
+            raise Unsupported('the __launch_bounds__ of %s are negative' % kernel.name)
+    if threads:
+        kernel.max_threads = int(threads.group(1))
+
+
 def parse_kernel(line, groups):
     """A `define ... amdgpu_kernel` line: the Kernel and the line for the host."""
     match = re.search(r'@(' + NAME + r')\(', line)
@@ -186,9 +199,8 @@ def parse_kernel(line, groups):
             parameters.append((text[byref.end():close], int(align.group(1)) if align else None, True))
         else:
             parameters.append((take_type(text), None, False))
-    sizes = [groups.get(g, '') for g in re.findall(r'#(\d+)', line[end:])]
-    bound = re.search(r'"amdgpu-flat-work-group-size"="\d+,(\d+)"', ' '.join(sizes))
-    kernel = Kernel(unquote(match.group(1)), parameters, int(bound.group(1)) if bound else 1024)
+    kernel = Kernel(unquote(match.group(1)), parameters, 1024)
+    set_bounds(kernel, ' '.join(groups.get(g, '') for g in re.findall(r'#(\d+)', line[end:])))
     # One definition in one code object, called by its run function only.
     host = 'define internal void @%s(%s)%s' % (match.group(1), line[opening + 1:end],
                                                re.sub(r' comdat(\(\$' + NAME + r'\))?', '', line[end + 1:]))

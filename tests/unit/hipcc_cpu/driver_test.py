@@ -450,7 +450,7 @@ class Refusals(Case):
         self.refused('amdgcn-amd-amdhsa gfx90a', '-target', 'amdgcn-amd-amdhsa', '-mcpu=gfx90a', '-c', 'main.s')
         self.refused('amdgcn-amd-amdhsa', '--target=amdgcn-amd-amdhsa', '-c', 'main.s')
 
-    def test_amd_assembly(self):
+    def test_amd_back_end(self):
         self.write('main.hip', HEAD + '__global__ void moves(int* p) '
                    '{ int r; asm volatile("v_mov_b32 %0, 1" : "=v"(r)); *p = r; }\nint main() {}\n')
         self.refused('v_mov_b32', '-c', 'main.hip')
@@ -460,6 +460,9 @@ class Refusals(Case):
         self.write('empty.hip', HEAD + '__global__ void k(int* p) { asm volatile("" ::: "memory"); *p = 1; }\n'
                    'int main() {}\n')
         self.hipcc('-c', 'empty.hip')
+        for bounds in ('-1', '128, -1'):  # that AMD's back end refuses
+            self.write('bounds.hip', HEAD + '__global__ void __launch_bounds__(%s) bounded() {}\n' % bounds)
+            self.refused('bounded', '-c', 'bounds.hip')
 
     def test_bad_command_lines(self):
         self.refused('nothing.hip', 'nothing.hip', '-o', 'prog')
