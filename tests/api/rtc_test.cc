@@ -155,6 +155,23 @@ extern "C" __global__ void compute(int* out) {
   EXPECT_EQ(back, (std::vector<int>{1, 1, 1, 32, 23, 2, 812, 3}));
 }
 
+// From HIP 6.1 on.
+TEST(Rtc, TheTypeOfDifferencesIsChosenByAMacro) {
+  if (is_nvidia()) GTEST_SKIP() << "NVRTC compiles, which has no such macro";
+  constexpr char kDifferences[] = R"(
+static_assert(__hip_internal::is_same<ptrdiff_t, TYPE>::value, "");
+static_assert(__hip_internal::is_same<decltype(static_cast<std::ptrdiff_t>(0)), TYPE>::value, "");
+extern "C" __global__ void compute(int* out) { out[threadIdx.x] = 1; })";
+  const char* const kLong[] = {"-DTYPE=long", "-D__HIPRTC_PTRDIFF_T_IS_LONG_LONG__=0"};
+  const char* const kLongLong[] = {"-DTYPE=long long", "-D__HIPRTC_PTRDIFF_T_IS_LONG_LONG__=1"};
+  for (auto options : {kLong, kLongLong}) {
+    Program program(kDifferences);
+    EXPECT_EQ(hiprtcCompileProgram(program, 2, const_cast<const char**>(options)), HIPRTC_SUCCESS)
+        << options[1] << '\n'
+        << log_of(program);
+  }
+}
+
 TEST(Rtc, NamesAndCodeComeWithCompiling) {
   Program program(kSource);
   ASSERT_EQ(hiprtcAddNameExpression(program, "scale<float>"), HIPRTC_SUCCESS);

@@ -9,3 +9,11 @@
 #define __constant__ __attribute__((constant))
 #define __managed__ __attribute__((managed))
 #endif
+
+// hiprtc's, from HIP 6.1 on: ptrdiff_t is the type that it is on Windows.
+#if defined(__AMDGCN__) && defined(__HIPRTC_PTRDIFF_T_IS_LONG_LONG__)
+#if __HIPRTC_PTRDIFF_T_IS_LONG_LONG__
+#undef __PTRDIFF_TYPE__
+#define __PTRDIFF_TYPE__ long long
+#endif
+#endif
