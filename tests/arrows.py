@@ -47,6 +47,7 @@ MAY_INCLUDE = {
     "hipcore/memory": {"hipcore/newer", "transport/base"},
     "hipcore/mirror": NET,
     "hipcore/wire": NET | {"hipcore/newer"},
+    "hipcore/smi": {"hipcore/wire"},
     "docs/reference": set(),
     "reference": set(),  # made of docs/reference
     # The client's rooms, from the lowest up. proxy/gen is made of proxy/api.
@@ -70,13 +71,19 @@ MAY_INCLUDE = {
     "worker/memory": WORKER | {"worker/base", "hipcore/abi", "hipcore/array", "hipcore/mirror"},
     "worker/copy": WORKER | {"worker/base", "worker/memory", "hipcore/array", "hipcore/graph"},
     "worker/sandbox": WORKER | {"worker/base", "hipcore/mirror"},
-    "worker/session": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/sandbox", "hipcore/array",
-                                "hipcore/graph", "hipcore/codeobject", "hipcore/errors", "hipcore/launch",
-                                "transport/factory", "worker/runtime/common/turn_page.h"},
+    "worker/smi": WORKER | {"worker/base", "worker/memory", "hipcore/smi"},
+    "worker/session": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/sandbox", "worker/smi",
+                                "hipcore/array", "hipcore/graph", "hipcore/codeobject", "hipcore/errors",
+                                "hipcore/launch", "transport/factory", "worker/runtime/common/turn_page.h"},
     "worker/handlers": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session", "worker/gen",
                                  "hipcore/array", "hipcore/mirror"},
     "worker/gen": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session"},
     "worker/metrics": {"worker/base"},
+    "smi/api": set(),
+    "smi/client": PROXY | {"hipcore/smi", "proxy/session"},
+    "smi/rocm": {"transport/base", "hipcore/smi", "proxy/base", "smi/client", "smi/gen"},
+    "smi/gen": {"smi/rocm", "smi/api"},
+    "smi/management": set(),
     "worker/supervisor": WORKER | {"worker/base", "worker/runtime/common/turn_page.h"},
     "worker/runtime/common": FRONT,  # and the Backend that it is compiled with
     "worker/runtime/cpu": RUNTIME | {"cpu", "hipcore/devices"},
@@ -237,6 +244,7 @@ EXPORTED_ALONE = {
 HANDLED_ALONE = {
     "connection": "the connection's own requests; no function of HIP's",
     "fills": "the client's side of hipMemset is generated",
+    "smi": "for the libraries and programs of smi/",
     "remote_compile": "for libhiprtc, through rtc_entry.cc: proxy/module/remote_compile.cc asks",
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Generates everything that follows from proxy/api: see README.md beside this file.
+"""Generates everything that follows from proxy/api and smi/api: see README.md beside this file.
 
 usage: apigen.py [--api DIR] [--exports DIR] --out DIR [--list-outputs]
 """
@@ -22,6 +22,7 @@ from parse import parse_messages, parse_prototypes
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOT_PROTOTYPES = {"words.h", "words_end.h"}
 MESSAGES = "*messages.h"
+SMI = 0x08  # high byte of the opcodes in smi/api
 RTC = "rtc"
 
 
@@ -32,6 +33,12 @@ def read_description(api, symbols):
     check_functions(functions, messages, symbols)
     messages += [message_of(f) for f in functions if f.on_wire]
     return paths, functions, sorted(messages, key=lambda m: m.opcode)
+
+
+def read_smi(api):
+    messages = parse_messages(api / "messages.h", "smi/api/messages.h")
+    check_messages(messages, [SMI])
+    return messages
 
 
 def exported(functions, symbols, elsewhere):
@@ -61,27 +68,29 @@ def library_outputs(functions, lists):
     return outputs, symbols_of
 
 
-def generate(api, folder=ROOT / "hipcore/exports"):
+def generate(api, folder=ROOT / "hipcore/exports", smi_api=ROOT / "smi/api"):
     """`folder`: majors and their symbols."""
     lists = exports.read_lists(folder)
     nodes = {name: node for symbols in reversed(lists.values()) for name, node in symbols.items()}
     paths, functions, messages = read_description(api, nodes)
-    check_unique(functions, messages)
+    smi_messages = read_smi(smi_api)
+    check_unique(functions, messages + smi_messages)
     asks.check(functions)
     check_messages(messages, emit_worker.RANGES)
     by_name = {f.name: f for f in functions}
     sent = {m.name: m for m in messages if m.function is None}
     table_header, table_source = emit_protocol.hip_table(functions)
-    dispatch_header, dispatch_source = emit_worker.dispatch(messages)
+    dispatch_header, dispatch_source = emit_worker.dispatch(messages, smi_messages)
     libraries, symbols_of = library_outputs(functions, lists)
     values = emit_differential.read_values(ROOT / "tests/differential/values.txt")
     outputs = {
         "hipcore/wire/gen/op.h": emit_protocol.op_header(messages),
         "hipcore/wire/gen/op_traits.h": emit_protocol.op_traits_header(messages),
         "hipcore/wire/gen/messages.h": emit_protocol.messages_header(messages),
+        "hipcore/wire/gen/smi_messages.h": emit_protocol.smi_messages_header(smi_messages),
         "hipcore/wire/gen/majors.h": exports.majors_header(exports.read_majors(folder)),
         "hipcore/wire/gen/notices.h": emit_protocol.notices_header(messages),
-        "hipcore/wire/gen/schema.h": emit_protocol.schema_header(messages),
+        "hipcore/wire/gen/schema.h": emit_protocol.schema_header(messages + smi_messages),
         "hipcore/wire/gen/hip_table.h": table_header,
         "hipcore/wire/gen/hip_table.cc": table_source,
         "hipcore/graph/gen/functions.inc": emit_proxy.graph_functions(functions),
@@ -91,11 +100,13 @@ def generate(api, folder=ROOT / "hipcore/exports"):
         "proxy/gen/description.cc": emit_proxy.description_check([p.name for p in paths], functions),
         **libraries,
         "worker/gen/custom.h": emit_worker.custom_header(messages),
-        "worker/gen/handlers.h": emit_worker.handlers_header(messages),
+        "worker/gen/custom_smi.h": emit_worker.custom_header(smi_messages, "hipcore/wire/gen/smi_messages.h"),
+        "worker/gen/handlers.h": emit_worker.handlers_header(messages + smi_messages),
+        "worker/gen/handlers_smi.cc": emit_worker.handlers_source(smi_messages, "worker/gen/custom_smi.h"),
         "worker/gen/dispatch.h": dispatch_header,
         "worker/gen/dispatch.cc": dispatch_source,
         "tests/gen/differential_table.cc": emit_differential.table(functions, symbols_of, values),
-        "tests/gen/messages_test.cc": emit_tests.roundtrip_test(messages),
+        "tests/gen/messages_test.cc": emit_tests.roundtrip_test(messages + smi_messages),
         "tests/gen/round_trips.json": asks.table(functions, sent),
         "API.md": emit_tests.api_table(functions, sent, set().union(*symbols_of.values())),
     }

@@ -90,16 +90,34 @@ constexpr std::size_t wire_bytes(const {name}& request) {{
 """
 
 
-def messages_header(messages):
+def structs(messages, op_of):
+    """Of all messages. `op_of`: the opcode of one, as C++ initializes it."""
     text = ""
     for m in messages:
-        statics = (f"  static constexpr Op kOp = Op::k{m.name};\n"
+        statics = (f"  static constexpr Op kOp{op_of(m)};\n"
                    f"  static constexpr bool kHasTail = {str(m.tail).lower()};\n")
         text += f"\n// {m.where}\n" + struct(f"{m.name}Request", m.request, statics) + validator(m) + brief(m)
         if m.mode == "notice":
             text += f"using {m.name}Notice = {m.name}Request;\n"
         if m.reply:
             text += struct(f"{m.name}Reply", m.reply, "")
+    return text
+
+
+def smi_messages_header(messages):
+    """Those of smi/api: no Op names them, so that HIP's side does not depend on them."""
+    return f"""{BANNER}#pragma once
+
+#include "hipcore/wire/gen/messages.h"
+
+namespace tf::protocol {{
+{structs(messages, lambda m: f"{{0x{m.opcode:04x}}}")}
+}}  // namespace tf::protocol
+"""
+
+
+def messages_header(messages):
+    text = structs(messages, lambda m: f" = Op::k{m.name}")
     return f"""{BANNER}#pragma once
 
 #include <algorithm>

@@ -60,6 +60,7 @@ TEST(Messages, {name}) {{  // {m.where}
 
 #include "hipcore/wire/gen/messages.h"
 #include "hipcore/wire/gen/op_traits.h"
+#include "hipcore/wire/gen/smi_messages.h"
 
 namespace tf::protocol {{
 namespace {{

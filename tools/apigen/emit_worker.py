@@ -116,13 +116,14 @@ void {name}(Call& call) {{
     return text + "}\n"
 
 
-def custom_header(messages):
+def custom_header(messages, structs="hipcore/wire/gen/messages.h"):
+    """`structs`: the header that has the messages."""
     lines = "".join(f"void {snake(m.name)}(Call& call, const protocol::{m.name}Request& request);\n"
                     for m in messages if m.function is None and m.mode != "notice")
     return f"""{BANNER}// The hand-written bodies: worker/handlers defines each of these.
 #pragma once
 
-#include "hipcore/wire/gen/messages.h"
+#include "{structs}"
 #include "worker/session/call.h"
 
 namespace tf::worker::custom {{
@@ -132,7 +133,8 @@ namespace tf::worker::custom {{
 """
 
 
-def handlers_source(messages):
+def handlers_source(messages, custom="worker/gen/custom.h"):
+    """`custom`: the header that has their hand-written bodies."""
     return f"""{BANNER}#include "worker/gen/handlers.h"
 
 #include <cstring>
@@ -141,7 +143,7 @@ def handlers_source(messages):
 
 #include "hipcore/wire/gen/messages.h"
 #include "worker/session/call.h"
-#include "worker/gen/custom.h"
+#include "{custom}"
 
 namespace tf::worker {{
 
@@ -162,12 +164,14 @@ class Call;
 """
 
 
-def dispatch(messages):
-    requests = [m for m in messages if m.mode != "notice"]
+def dispatch(messages, smi_messages):
+    requests = [m for m in messages + smi_messages if m.mode != "notice"]
     columns = max(m.opcode & 0xff for m in requests) + 1
     rows = max(m.opcode >> 8 for m in requests) + 1
     fill = "".join(f"  at(table, Op::k{m.name}) = {{handle_{snake(m.name)}, traits_of(Op::k{m.name})}};\n"
-                   for m in requests)
+                   for m in requests if m not in smi_messages)
+    fill += "".join(f"  at(table, protocol::{m.name}Request::kOp) = {{handle_{snake(m.name)}, "
+                    f"{{.op = protocol::{m.name}Request::kOp}}}};\n" for m in smi_messages)
     header = f"""{BANNER}#pragma once
 
 #include "worker/session/dispatch.h"
@@ -184,6 +188,7 @@ const DispatchTable& dispatch_table();
 #include <array>
 #include <cstddef>
 
+#include "hipcore/wire/gen/smi_messages.h"
 #include "worker/gen/handlers.h"
 
 namespace tf::worker {{

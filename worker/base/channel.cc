@@ -40,8 +40,16 @@ struct Wire {
   std::array<char, kWhomBytesMax> whom{};  // zeros behind the text
   std::array<char, kTransportBytesMax> transport_name{};
   LimitValues limits{};
+  std::uint32_t row_known = 0;
+  std::uint32_t row_index = 0;
+  std::uint64_t client_pid = 0;
+  std::uint64_t worker_pid = 0;
+  std::uint64_t age_ms = 0;
+  std::array<std::uint64_t, protocol::kDevicesMax> memory_bytes{};
+  std::array<char, kPeerBytesMax> peer{};
 };
-static_assert(sizeof(Wire) == 1848 && std::has_unique_object_representations_v<Wire>);
+static_assert(sizeof(Wire) == 1848 + 32 + 8 * protocol::kDevicesMax + kPeerBytesMax &&
+              std::has_unique_object_representations_v<Wire>);
 
 // A part of it is secret.
 struct Wipe {
@@ -58,6 +66,27 @@ bool right_descriptors(Envelope kind, std::size_t count) {
     case Envelope::kAnswer: return count <= 1;
     default: return count == 0;
   }
+}
+
+void write_row(const SessionRow& row, Wire& wire) {
+  wire.row_known = row.known ? 1 : 0;
+  wire.row_index = row.index;
+  wire.client_pid = row.client_pid;
+  wire.worker_pid = row.worker_pid;
+  wire.age_ms = row.age_ms;
+  wire.memory_bytes = row.memory_bytes;
+  std::copy_n(row.peer.data(), std::min(row.peer.size(), kPeerBytesMax), wire.peer.begin());
+}
+
+void read_row(const Wire& wire, SessionRow& row) {
+  row.known = wire.row_known != 0;
+  row.index = wire.row_index;
+  row.session = wire.session_id;
+  row.client_pid = wire.client_pid;
+  row.worker_pid = wire.worker_pid;
+  row.age_ms = wire.age_ms;
+  row.memory_bytes = wire.memory_bytes;
+  row.peer.assign(wire.peer.begin(), std::ranges::find(wire.peer, '\0'));
 }
 
 }  // namespace
@@ -94,6 +123,8 @@ Status send_message(int channel, const ChannelMessage& message, Deadline deadlin
   std::copy_n(message.transport.data(), std::min(message.transport.size(), kTransportBytesMax),
               wire.transport_name.begin());
   wire.limits = message.grant.limits;
+  write_row(message.row, wire);
+  if (message.row.known) wire.session_id = message.row.session;
   if (message.kind == Envelope::kGrant) wire.lane = message.grant.slot;
   const int connection = message.connection.get();
   const std::span<const int> descriptors(&connection, message.connection ? 1 : 0);
@@ -109,7 +140,7 @@ Result<ChannelMessage> receive_message(int channel, Deadline deadline) {
   ChannelMessage message;
   message.kind = static_cast<Envelope>(wire.kind);
   if (wire.kind < static_cast<std::uint32_t>(Envelope::kReady) ||
-      wire.kind > static_cast<std::uint32_t>(Envelope::kGrant))
+      wire.kind > static_cast<std::uint32_t>(Envelope::kFindSession))
     return Status(Code::kProtocol, "unknown envelope on the session channel");
   if (!right_descriptors(message.kind, descriptors.size()))
     return Status(Code::kProtocol, "wrong number of descriptors on the session channel");
@@ -117,6 +148,7 @@ Result<ChannelMessage> receive_message(int channel, Deadline deadline) {
   message.attach.proof = wire.proof;
   message.grant = {wire.limits, wire.lane};
   message.session_id = wire.session_id;
+  read_row(wire, message.row);
   message.is_local = wire.is_local != 0;
   message.quiet = wire.quiet != 0;
   message.number = wire.number;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "hipcore/wire/device_snapshot.h"
 #include "transport/base/deadline.h"
 #include "transport/base/status.h"
 #include "transport/net/attach.h"
@@ -37,6 +38,8 @@ enum class Envelope : std::uint32_t {
   kAnswer = 9,    // supervisor -> session: the reply to each of these
   kTaken = 10,    // session -> supervisor: kControl arrived, no other process needs to serve it
   kGrant = 11,    // supervisor -> session: before kControl: what its client may have
+  kFindSession =
+      12,  // session -> supervisor: asks for one row of its tenant's other sessions; also a kAnswer
 };
 
 // What a session shares: a part of some physical memory, or an event.
@@ -56,6 +59,19 @@ struct Grant {
   std::uint32_t slot = 0;  // of the tenant's page, which comes with it if there is one
 };
 
+// Another session of the same tenant, as the supervisor knows it.
+struct SessionRow {
+  bool known = false;       // false: there are not so many
+  std::uint32_t index = 0;  // kFindSession: which is asked for
+  std::uint64_t session = 0;
+  std::uint64_t client_pid = 0;
+  std::uint64_t worker_pid = 0;
+  std::uint64_t age_ms = 0;
+  std::array<std::uint64_t, protocol::kDevicesMax> memory_bytes{};
+  std::string peer;  // cut to kPeerBytesMax
+};
+
+inline constexpr std::size_t kPeerBytesMax = 64;
 inline constexpr std::size_t kWhomBytesMax = 1536;     // the rest is cut
 inline constexpr std::size_t kTransportBytesMax = 32;  // likewise
 
@@ -67,6 +83,7 @@ struct ChannelMessage {
   std::uint64_t number = 0;
   SharedPiece piece;        // kOffer; kAnswer: kind is kNone when the answer is no
   Grant grant;              // kGrant
+  SessionRow row;           // kFindSession, and the kAnswer to it, whose `whom` is the program
   bool is_local = false;    // kControl: came over the Unix socket
   bool quiet = false;       // kControl: log nothing if no session can be set up
   secure::Session session;  // kControl: what its client has proven; level none: nothing

@@ -46,6 +46,13 @@ Status MemoryBroker::withdraw(const net::Token& name) {
   return ask(std::move(message));
 }
 
+Status MemoryBroker::find_session(std::uint32_t index) {
+  ChannelMessage message;
+  message.kind = Envelope::kFindSession;
+  message.row.index = index;
+  return ask(std::move(message));
+}
+
 bool MemoryBroker::answered() {
   const MutexLock lock(mutex_);
   return answer_.has_value();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MemoryBroker: a session's access to memory that other sessions of its worker offer, which the supervisor
-// keeps. The executor makes the requests, one at a time. The thread that reads the channel calls deliver().
+// keeps, and to the list of its tenant's sessions. The executor makes the requests, one at a time. The thread
+// that reads the channel calls deliver().
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@ class MemoryBroker {
   Status offer(const net::Token& name, const SharedPiece& piece, net::OwnedFd memory);
   Status want(const net::Token& name);
   Status withdraw(const net::Token& name);
+  Status find_session(std::uint32_t index);  // the answer is in ChannelMessage::row
   bool answered();
   // REQUIRES: answered()
   ChannelMessage take();

@@ -48,7 +48,16 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
       attendant(callbacks, copies),
       direct_copies({hip, own_calls, bulk, life, sender, device, host_reach, device_regions}),
       compiles(
-          {hip, setup.optional.rtc, bulk, copies, life, mover, sender, share, std::move(setup.compilers)}) {}
+          {hip, setup.optional.rtc, bulk, copies, life, mover, sender, share, std::move(setup.compilers)}),
+      monitor(
+          {.hip = hip,
+           .snapshot = setup.snapshot,
+           .own_calls = own_calls,
+           .device = device,
+           .share = share,
+           .life = life,
+           .broker = setup.broker,
+           .runs_on_host = setup.optional.runs_on_host != nullptr && setup.optional.runs_on_host() != 0}) {}
 
 // REQUIRES: the session and the mover have ended.
 SessionState::~SessionState() {

@@ -45,6 +45,7 @@
 #include "worker/session/short_waits.h"
 #include "worker/session/streams.h"
 #include "worker/session/waiters.h"
+#include "worker/smi/monitor.h"
 
 namespace tf::worker {
 
@@ -110,6 +111,7 @@ struct SessionState {
   WaiterPool waiters;
   ShortWaits short_waits;
   Compiles compiles;
+  smi::Monitor monitor;
 
  private:
   void release_objects();

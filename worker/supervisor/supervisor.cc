@@ -247,6 +247,10 @@ bool Supervisor::take_message(pid_t pid, Child& child, ChannelMessage& message) 
       if (child.state != State::kServing) return false;
       offers_.serve(child.channel.get(), pid, child.shown, message);
       return true;
+    case Envelope::kFindSession:
+      if (child.state != State::kServing || !child.seat) return false;
+      tell_session(pid, child, message);
+      return true;
     default: return false;
   }
 }

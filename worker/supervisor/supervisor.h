@@ -128,6 +128,8 @@ class Supervisor {
   // False: a session process must not send this at this time.
   bool take_message(pid_t pid, Child& child, ChannelMessage& message);
   bool expect_lanes(pid_t pid, Child& child, const net::Token& token);
+  // Another session of the same tenant, which `asked` names: supervisor_sessions.cc.
+  void tell_session(pid_t pid, const Child& asker, const ChannelMessage& asked) const;
   void keep_spares();
   void end_spare(pid_t pid, Child& child);
   void replace_the_late();

@@ -47,6 +47,28 @@ TEST_F(Channel, CarriesEnvelopes) {
   EXPECT_EQ(hear().code(), Code::kTimeout);
 }
 
+TEST_F(Channel, CarriesRowsOfSessions) {
+  ChannelMessage sent;
+  sent.kind = Envelope::kAnswer;
+  sent.number = 3;
+  sent.whom = "program";
+  sent.row = {true, 5, 77, 1234, 4321, 90, {}, "unix pid 1234"};
+  sent.row.memory_bytes.front() = 1;
+  sent.row.memory_bytes.back() = 2;
+  ASSERT_TRUE(send_message(ends_.session.get(), sent, Deadline::now()).is_ok());
+  Result<ChannelMessage> heard = hear();
+  ASSERT_TRUE(heard.is_ok()) << heard.status().to_string();
+  EXPECT_TRUE(heard->row.known);
+  EXPECT_EQ(heard->row.index, 5u);
+  EXPECT_EQ(heard->row.session, 77u);
+  EXPECT_EQ(heard->row.client_pid, 1234u);
+  EXPECT_EQ(heard->row.worker_pid, 4321u);
+  EXPECT_EQ(heard->row.age_ms, 90u);
+  EXPECT_EQ(heard->row.memory_bytes, sent.row.memory_bytes);
+  EXPECT_EQ(heard->row.peer, "unix pid 1234");
+  EXPECT_EQ(heard->whom, "program");
+}
+
 // One packet for each look: a process that sends them in pieces costs the supervisor no more than others do.
 TEST_F(Channel, RefusesPacketsOfAnotherSize) {
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, packet_.size() / 2, packet_.size() - 1,

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stand-in for librocm_smi64 of ROCm 6: two devices, 0000:03:00.0 and 0000:83:00.0, with values that tests
+// know. What is left out, a library may lack.
+#include <cstdint>
+#include <cstdio>
+
+#define ROCM extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+constexpr int kInvalid = 1;
+constexpr int kUnsupported = 2;
+struct FakeFrequencies {
+  bool has_deep_sleep;
+  std::uint32_t num_supported;
+  std::uint32_t current;
+  std::uint64_t frequency[33];
+};
+
+}  // namespace
+
+ROCM int rsmi_init(std::uint64_t) { return 0; }
+ROCM int rsmi_num_monitor_devices(std::uint32_t* count) {
+  *count = 2;
+  return 0;
+}
+ROCM int rsmi_dev_pci_id_get(std::uint32_t device, std::uint64_t* id) {
+  *id = device == 0 ? 0x300 : 0x8300;
+  return device < 2 ? 0 : kInvalid;
+}
+ROCM int rsmi_dev_unique_id_get(std::uint32_t device, std::uint64_t* id) {
+  *id = 0xabc0 + device;
+  return 0;
+}
+ROCM int rsmi_dev_busy_percent_get(std::uint32_t device, std::uint32_t* percent) {
+  *percent = 10 + device;
+  return 0;
+}
+ROCM int rsmi_dev_memory_usage_get(std::uint32_t device, int kind, std::uint64_t* used) {
+  *used = kind == 0 ? 4096 : 512;
+  return device < 2 ? 0 : kInvalid;
+}
+ROCM int rsmi_dev_temp_metric_get(std::uint32_t, std::uint32_t sensor, int metric,
+                                  std::int64_t* temperature) {
+  *temperature = metric == 0 ? 40'000 + sensor : 100'000;
+  return sensor == 0 && metric == 0 ? kUnsupported : 0;  // as MI300X: no edge sensor
+}
+ROCM int rsmi_dev_power_ave_get(std::uint32_t, std::uint32_t, std::uint64_t* power) {
+  *power = 150'000'000;
+  return 0;
+}
+ROCM int rsmi_dev_current_socket_power_get(std::uint32_t, std::uint64_t*) { return kUnsupported; }
+ROCM int rsmi_dev_power_cap_range_get(std::uint32_t, std::uint32_t, std::uint64_t* most,
+                                      std::uint64_t* least) {
+  *most = 750'000'000;
+  *least = 0;
+  return 0;
+}
+ROCM int rsmi_dev_energy_count_get(std::uint32_t, std::uint64_t* count, float* unit, std::uint64_t* when) {
+  *count = 1000;
+  *unit = 15.25F;
+  *when = 1;
+  return 0;
+}
+ROCM int rsmi_dev_gpu_clk_freq_get(std::uint32_t, int clock, FakeFrequencies* clocks) {
+  *clocks = {true, 3, 1, {132'000'000, 1'500'000'000, 2'100'000'000}};
+  return clock == 0 ? 0 : kUnsupported;
+}
+ROCM int rsmi_dev_vbios_version_get(std::uint32_t, char* text, std::uint32_t bytes) {
+  std::snprintf(text, bytes, "113-M3000100-103");
+  return 0;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// AmdRuntime: AMD's librocm_smi64. We declare what we use of it ourselves, and only functions whose arguments
+// are the same in all of its majors, but one (AmdRuntime::Layout). Source: rocm_smi.h of ROCm 5.2 and 6.4.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "worker/smi/runtime.h"
+
+namespace tf::worker::smi {
+
+struct RocmSmi;
+
+class AmdRuntime final : public Runtime {
+ public:
+  // `file`: the library; null: that of ROCm.
+  static Result<std::unique_ptr<Runtime>> open(const char* file = nullptr);
+  ~AmdRuntime() override;
+
+  std::string_view name() const override { return "amd"; }
+  Status describe(const Target& target, tf::smi::Facts& facts) override;
+  Status sample(const Target& target, tf::smi::Sample& sample) override;
+
+ private:
+  explicit AmdRuntime(std::unique_ptr<RocmSmi> rocm);
+  Status find(const Target& target, std::uint32_t& index) const;
+  void describe_limits(std::uint32_t index, tf::smi::Facts& facts) const;
+  void sample_power(std::uint32_t index, tf::smi::Sample& sample) const;
+
+  const std::unique_ptr<RocmSmi> rocm_;
+};
+
+}  // namespace tf::worker::smi

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// TF_SMI_RUNTIME.
+#include "worker/smi/amd.h"
+#include "worker/smi/host.h"
+#include "worker/smi/nvidia.h"
+#include "worker/smi/runtime.h"
+
+namespace tf::worker::smi {
+namespace {
+
+std::string_view natural(const Target& target) {
+  if (target.architecture.starts_with("gfx")) return "amd";
+  return target.architecture.starts_with("sm_") ? "nvidia" : "host";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Runtime>> open_runtime(std::string_view choice, const Target& target) {
+  const std::string_view chosen = choice == "auto" ? natural(target) : choice;
+  if (chosen == "amd") return AmdRuntime::open();
+  if (chosen == "nvidia") return NvidiaRuntime::open();
+  if (chosen == "host") return std::unique_ptr<Runtime>(std::make_unique<HostRuntime>());
+  return Status(Code::kInvalidArgument,
+                "TF_SMI_RUNTIME=" + std::string(choice) + ": expected auto, amd, nvidia or host");
+}
+
+}  // namespace tf::worker::smi

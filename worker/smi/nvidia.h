@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// NvidiaRuntime: NVML, NVIDIA's management library. We declare what we use of it ourselves. Source: NVIDIA's
+// NVML API reference; its functions and types have been the same since driver 450.
+#pragma once
+
+#include <memory>
+
+#include "worker/smi/runtime.h"
+
+namespace tf::worker::smi {
+
+struct Nvml;
+
+class NvidiaRuntime final : public Runtime {
+ public:
+  // `file`: the library; null: the driver's.
+  static Result<std::unique_ptr<Runtime>> open(const char* file = nullptr);
+  ~NvidiaRuntime() override;
+
+  std::string_view name() const override { return "nvidia"; }
+  Status describe(const Target& target, tf::smi::Facts& facts) override;
+  Status sample(const Target& target, tf::smi::Sample& sample) override;
+
+ private:
+  explicit NvidiaRuntime(std::unique_ptr<Nvml> nvml);
+  Status find(const Target& target, void*& device) const;
+  void sample_load(void* device, tf::smi::Sample& sample) const;
+  void sample_link(void* device, tf::smi::Sample& sample) const;
+
+  const std::unique_ptr<Nvml> nvml_;
+};
+
+}  // namespace tf::worker::smi
