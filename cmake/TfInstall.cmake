@@ -33,6 +33,8 @@ get_property(native_cuda_libraries GLOBAL PROPERTY TF_NATIVE_LIBRARIES_cuda)
 set(libraries ${TF_PROXIES} hip_cpu hip_cuda ${rtc_libraries})  # the proxy looks for libhiprtc beside itself
 list(APPEND native_libraries ${rtc_libraries})
 install(TARGETS ${libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+get_property(smi_libraries GLOBAL PROPERTY TF_SMI_LIBRARIES)
+install(TARGETS ${smi_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ${native_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/native)
 install(TARGETS ${native_cuda_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/native-cuda)
 tf_plain_names(. amdhip64 hiprtc)
