@@ -4,7 +4,8 @@
 PLACES = {
     'client': 'the library in the program', 'worker': 'hip-worker', 'cpu': 'the CPU runtime',
     'cuda': 'the CUDA runtime', 'hipcc-cpu': 'hipcc-cpu'}
-READ_BY = {'hip-remote': {'client'}, 'hip-worker': {'worker', 'cpu', 'cuda'}, 'hipcc-cpu': {'hipcc-cpu'}}
+READ_BY = {'hip-remote': {'client'}, 'smi-remote': {'client'}, 'hip-worker': {'worker', 'cpu', 'cuda'},
+           'hipcc-cpu': {'hipcc-cpu'}}
 ESCAPES = {'\\': '\\e', '-': '\\-', '^': '\\(ha', '~': '\\(ti', '`': '\\(ga'}
 
 

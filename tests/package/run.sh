@@ -55,13 +55,15 @@ echo "installed package: works with CMake and pkg-config"
 lib_dir=$(dirname "$(find "$usr" -name libhip_cpu.so)")
 for file in "$lib_dir"/libamdhip64.so{,.5,.6,.7} "$lib_dir"/libhip_{cpu,cuda}.so \
             "$lib_dir"/native{,-cuda}/libamdhip64.so{,.5,.6,.7} \
-            "$lib_dir"/native/libhiprtc.so{,.5,.6,.7} "$usr"/bin/{hip-remote,hip-worker,hip_bench,transport_bench} \
+            "$lib_dir"/librocm_smi64.so{,.1,.5,.6,.7} \
+            "$lib_dir"/native/libhiprtc.so{,.5,.6,.7} \
+            "$usr"/bin/{hip-remote,hip-worker,smi-remote,hip_bench,transport_bench} \
             "$usr"/bin/hipcc-cpu "$usr"/share/hip-remote/hipcc_cpu/driver.py \
             "$usr"/bin/hip_load "$usr"/share/hip-remote/benchmarks/{compare,peers}/run \
-            "$usr"/share/bash-completion/completions/{hip-remote,hip-worker,hipcc-cpu} \
+            "$usr"/share/bash-completion/completions/{hip-remote,hip-worker,hipcc-cpu,smi-remote} \
             "$usr"/share/zsh/site-functions/_hip-remote \
             "$usr"/share/fish/vendor_completions.d/hip-remote.fish \
-            "$usr"/share/man/man1/{hip-remote,hip-worker,hipcc-cpu}.1 \
+            "$usr"/share/man/man1/{hip-remote,hip-worker,hipcc-cpu,smi-remote}.1 \
             "$usr"/share/man/man7/hip-remote-environment.7; do
   [ -e "$file" ] || { echo "not installed: ${file#"$prefix"}"; exit 1; }
 done
