@@ -55,7 +55,7 @@ echo "installed package: works with CMake and pkg-config"
 lib_dir=$(dirname "$(find "$usr" -name libhip_cpu.so)")
 for file in "$lib_dir"/libamdhip64.so{,.5,.6,.7} "$lib_dir"/libhip_{cpu,cuda}.so \
             "$lib_dir"/native{,-cuda}/libamdhip64.so{,.5,.6,.7} \
-            "$lib_dir"/librocm_smi64.so{,.1,.5,.6,.7} \
+            "$lib_dir"/librocm_smi64.so{,.1,.5,.6,.7} "$lib_dir"/libhip_remote_{redirect,driver}.so \
             "$lib_dir"/native/libhiprtc.so{,.5,.6,.7} \
             "$usr"/bin/{hip-remote,hip-worker,smi-remote,hip_bench,transport_bench} \
             "$usr"/bin/hipcc-cpu "$usr"/share/hip-remote/hipcc_cpu/driver.py \

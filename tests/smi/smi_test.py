@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""smi-remote and librocm_smi64, on a worker with the CPU runtime.
+"""smi-remote, librocm_smi64 and AMD's rocm-smi, on a worker with the CPU runtime.
 
-smi_test.py BUILD [ROCM-CLIENT]: the program of rocm_client.c, where there is one.
+smi_test.py BUILD [ROCM-CLIENT [ROCM-SMI]]: the program of rocm_client.c, and AMD's rocm-smi, where there are any.
 """
 import json
 import os
@@ -18,7 +18,7 @@ from harness import MIB, Worker, eventually  # noqa: E402  (where it is, this fi
 from keys import Keys  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1])
-ROCM_CLIENT = (sys.argv[2:] + [""])[0]
+ROCM_CLIENT, ROCM_SMI = (sys.argv[2:] + ["", ""])[:2]
 LIMIT_S = 60
 CLEAN = {name: value for name, value in os.environ.items()
          if not name.startswith(("TF_", "HIP_")) and name not in ("LD_PRELOAD", "LD_LIBRARY_PATH")}
@@ -250,6 +250,28 @@ class RocmSmi(Smi):
         self.assertEqual([row[0] for row in rows], ["0", "1", "process"])
         self.assertGreaterEqual(int(rows[0][2]), 32 * MIB)
         self.assertEqual(rows[2][1:], [str(client.pid), rows[2][2], "1"])
+
+    @unittest.skipUnless(ROCM_SMI, "AMD's rocm-smi is not installed")
+    def test_amds_program(self):
+        worker = self.start()
+        client = self.holder(worker, 32)
+
+        def rocm_smi(*words):
+            done = run(BUILD / "bin/hip-remote", "run", "--worker", f"unix:{worker.socket}", "--", ROCM_SMI, *words)
+            self.assertNotIn("Traceback", done.stderr)
+            self.assertNotIn("not initialized", done.stderr)
+            return done.stdout
+
+        concise = rocm_smi()
+        rows = re.findall(r"^(\d)\s.*\d+%\s*$", concise, re.MULTILINE)
+        self.assertEqual(rows, ["0", "1"], concise)
+        use = json.loads(rocm_smi("--showuse", "--showmeminfo", "vram", "--showbus", "--json"))
+        self.assertEqual(list(use), ["card0", "card1"])
+        self.assertIn(int(use["card0"]["GPU use (%)"]), range(101))
+        self.assertGreaterEqual(int(use["card0"]["VRAM Total Used Memory (B)"]), 32 * MIB)
+        named = self.ask_json(worker, "list")["devices"]
+        self.assertEqual([use[card]["PCI Bus"].lower() for card in use], [device["pci_bus"] for device in named])
+        self.assertRegex(rocm_smi("--showpids"), rf"(?m)^{client.pid}\s+fault_client\s+1\s+\d+")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
 #include "tools/hip-remote/commands.h"
 #include "tools/hip-remote/elf_needs.h"
 #include "tools/hip-remote/local_worker.h"
+#include "tools/hip-remote/management.h"
 #include "tools/hip-remote/program.h"
 #include "tools/hip-remote/run_trace.h"
 #include "tools/hip-remote/stats.h"
@@ -133,6 +134,8 @@ ProgramFile prepare_program(const std::filesystem::path& directory, const RunOpt
   const std::vector<HipLibrary> needed =
       hip_libraries(program.path, library_path, preload == nullptr ? "" : preload);
   if (options.preload) preload_library(directory, needed, options.preload_major, environment);
+  if (options.preload && !options.native && is_management_program(program.path))
+    prepare_management(directory, environment);
   return check_libraries(program, needed);
 }
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The environment of AMD's management programs.
+#include "tools/hip-remote/management.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <system_error>
+
+namespace tf::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPrograms[] = {"rocm-smi", "rocm_smi.py"};
+
+bool is_one(const fs::path& program) {
+  return std::ranges::any_of(kPrograms, [&](const char* name) { return program.filename() == name; });
+}
+
+void add(const fs::path& library, const char* variable, char separator, EnvironmentChanges& environment) {
+  std::error_code error;
+  if (!fs::exists(library, error)) return;
+  const auto changed = environment.find(variable);
+  const char* const inherited = std::getenv(variable);
+  std::string rest = inherited != nullptr ? inherited : "";
+  if (changed != environment.end()) rest = changed->second.value_or("");
+  environment[variable] = library.string() + (rest.empty() ? "" : separator + rest);
+}
+
+}  // namespace
+
+bool is_management_program(const fs::path& program) {
+  std::error_code error;
+  return is_one(program) || is_one(fs::canonical(program, error));
+}
+
+void prepare_management(const fs::path& libraries, EnvironmentChanges& environment) {
+  add(libraries / "libhip_remote_redirect.so", "LD_AUDIT", ':', environment);
+  add(libraries / "libhip_remote_driver.so", "LD_PRELOAD", ' ', environment);
+}
+
+}  // namespace tf::tools

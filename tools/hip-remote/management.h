@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// AMD's own management programs, which need more than a library path: rocm-smi.
+#pragma once
+
+#include <filesystem>
+
+#include "tools/hip-remote/process.h"
+
+namespace tf::tools {
+
+// Whether the program at this path, or where its links lead, is one of them.
+bool is_management_program(const std::filesystem::path& program);
+
+// Sets what redirects its library to ours, and answers its question for the driver (smi/management). Nothing,
+// if this installation does not have that.
+void prepare_management(const std::filesystem::path& libraries, EnvironmentChanges& environment);
+
+}  // namespace tf::tools
