@@ -38,8 +38,9 @@ class Messages(unittest.TestCase):
 
     def test_usage(self):
         for words, text in (
-                ((), 'a command is missing: run, info, keygen, bench or help'),
-                (('rnu',), 'there is no command "rnu"; expected run, info, keygen, bench or help; did you mean run?'),
+                ((), 'a command is missing: run, info, top, keygen, bench or help'),
+                (('rnu',), 'there is no command "rnu"; expected run, info, top, keygen, bench or help; '
+                           'did you mean run?'),
                 (('run',), 'a program is missing'),
                 (('run', '--trasport', 'tcp', '--', 'true'), 'unknown option --trasport; did you mean --transport?'),
                 (('run', '-x'), 'unknown option -x'),
@@ -55,7 +56,7 @@ class Messages(unittest.TestCase):
                 (('run', '--native', '-r', 'amd', '--', 'true'), 'cpu or cuda'),
                 (('info', 'more'), 'unexpected argument "more"'),
                 (('info', '--list', 'device'), 'did you mean devices?'),
-                (('help', 'rum'), 'expected run, info, keygen, bench or help'),
+                (('help', 'rum'), 'expected run, info, top, keygen, bench or help'),
                 (('bench', '--rate', '1Gbit'), '--rate needs --rtt'),
                 (('bench', '--compare', '--peers'), '--compare excludes --peers'),
                 (('bench', '--rtt', '11s'), 'at most 10s'),

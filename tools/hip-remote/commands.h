@@ -32,6 +32,13 @@ struct RunOptions {
 };
 int run(const Layout& layout, const RunOptions& options, Ending& ending);
 
+struct TopOptions {
+  std::string worker;  // empty: as TF_WORKER_* say
+  long interval_s = 1;
+};
+// Becomes smi-remote, unless that cannot be started.
+int top(const Layout& layout, const TopOptions& options);
+
 struct KeygenOptions {
   std::string file;  // empty: the usual one
   std::string name;  // empty: USER@HOST

@@ -86,6 +86,9 @@ int main(int argc, char** argv) {
   if (line.is(about::keygen::kCommand)) return tf::tools::keygen(keygen_options(line));
   const tf::tools::Layout layout = tf::tools::find_layout();
   if (line.is(about::info::kCommand)) return tf::tools::info(layout, info_options(line));
+  if (line.is(about::top::kCommand))
+    return tf::tools::top(layout, {.worker = line.text(about::top::kWorker),
+                                   .interval_s = line.number(about::top::kInterval, 1)});
   tf::tools::Ending ending;
   return line.is(about::run::kCommand) ? tf::tools::run(layout, run_options(line), ending)
                                        : tf::tools::bench(layout, bench_options(line), ending);

@@ -16,6 +16,8 @@
 #include "tools/hip-remote/json.h"
 #include "tools/smi-remote/readings.h"
 #include "tools/smi-remote/screen.h"
+#include "tools/smi-remote/terminal.h"
+#include "tools/smi-remote/top.h"
 #include "transport/net/address.h"
 
 namespace {
@@ -192,6 +194,8 @@ Status run_command(const CommandLine& line, smi::Remote& remote, const SmiOption
   if (line.is(about::metrics::kCommand)) return print_readings(remote, options, measurements_of);
   if (line.is(about::processes::kCommand)) return list_processes(remote, options);
   if (line.is(about::topology::kCommand)) return show_topology(remote, options);
+  if (line.is(about::top::kCommand))
+    return run_top(remote, std::chrono::seconds(options.interval_s), options.colored);
   return watch(remote, options);
 }
 
@@ -231,6 +235,7 @@ int main(int argc, char** argv) {
   SmiOptions options = options_of(line);
   if (const Status taken = take_device(line, options); !taken.is_ok()) return fail(line, taken);
   if (const Status named = name_worker(options.host); !named.is_ok()) return fail(line, named);
+  if (line.is(about::top::kCommand)) hold_signals();
   Result<std::unique_ptr<smi::Remote>> remote = smi::Remote::connect();
   if (!remote) return fail(line, remote.status());
   const Status done = run_command(line, **remote, options);
