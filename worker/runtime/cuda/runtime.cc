@@ -66,6 +66,18 @@ hipError_t Runtime::context(int ordinal, driver::Context& context) {
   return hipSuccess;
 }
 
+hipError_t Runtime::mark(int ordinal, driver::Address& byte) {
+  std::atomic<driver::Address>& mark = devices_[static_cast<std::size_t>(ordinal)]->mark;
+  byte = mark.load(std::memory_order_acquire);  // pairs with the release below
+  if (byte) return hipSuccess;
+  const MutexLock lock(mutex_);
+  byte = mark.load(std::memory_order_relaxed);
+  if (byte) return hipSuccess;
+  if (const hipError_t error = check(cu().MemAlloc(&byte, 1))) return error;
+  mark.store(byte, std::memory_order_release);
+  return hipSuccess;
+}
+
 int Runtime::ordinal_of(driver::Context context) const {
   for (std::size_t ordinal = 0; context && ordinal < devices_.size(); ++ordinal)
     if (devices_[ordinal]->context.load(std::memory_order_relaxed) == context)
@@ -108,6 +120,7 @@ hipError_t Runtime::reset(int ordinal) {
   // Ours was the only reference: the next one creates it again.
   static_cast<void>(cu().DevicePrimaryCtxRelease(device.handle));
   device.context.store(nullptr, std::memory_order_release);
+  device.mark.store(nullptr, std::memory_order_release);  // it went with the context
   internal::epoch.fetch_add(1, std::memory_order_relaxed);
   return error;
 }

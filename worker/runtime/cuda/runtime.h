@@ -31,6 +31,7 @@ struct Device {
   std::atomic<unsigned> flags{0};                 // hipSetDeviceFlags; relaxed, a setting
   std::atomic<driver::Context> context{nullptr};  // the primary one, once retained; see Runtime::context()
   hipcore::MemoryAdvice advice;                   // of how coherent its memory is
+  std::atomic<driver::Address> mark{nullptr};     // a byte that means nothing; see Runtime::mark()
 };
 
 // What every call touches.
@@ -74,6 +75,10 @@ class Runtime {
   hipError_t reset(int ordinal);
   // Waits for every device that has a context. The thread's device stays current.
   hipError_t synchronize_all();
+
+  // A byte of the device's memory, made on first use, for work that has no effect. REQUIRES: its context is
+  // current
+  hipError_t mark(int ordinal, driver::Address& byte);
 
   HostMemory host_memory;
   // What was said of memory that is about to be freed.

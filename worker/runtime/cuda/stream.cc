@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "worker/runtime/common/on_device.h"
 #include "worker/runtime/cuda/backend.h"
 
 namespace tf::cuda {
@@ -56,15 +57,20 @@ hipError_t Backend::query(Stream stream) { return check(cu().StreamQuery(stream)
 
 hipError_t Backend::synchronize(Stream stream) { return check(cu().StreamSynchronize(stream)); }
 
-// Recording an event is work of the stream, in front of which the driver puts what the null stream has.
+// A fill is work of the device, in front of which the driver puts what the null stream has; an event is none.
 hipError_t Backend::follow_null(Stream stream) {
-  if (!stream || cu().StreamQuery(nullptr) == driver::Result::SUCCESS) return hipSuccess;
-  driver::Event event = nullptr;
-  hipError_t status = check(cu().EventCreate(&event, hipEventDisableTiming));
-  if (status != hipSuccess) return status;
-  status = check(cu().EventRecord(event, stream));
-  static_cast<void>(cu().EventDestroy(event));  // the driver keeps it until it is reached
-  return status;
+  if (!stream) return hipSuccess;
+  const auto follow = [stream]() -> hipError_t {
+    if (cu().StreamQuery(nullptr) == driver::Result::SUCCESS) return hipSuccess;
+    unsigned flags = 0;
+    if (const hipError_t error = check(cu().StreamGetFlags(stream, &flags))) return error;
+    if ((flags & hipStreamNonBlocking) != 0) return hipSuccess;  // not ordered with the null stream
+    driver::Address byte = nullptr;
+    if (const hipError_t error = Runtime::get().mark(thread_state().device, byte)) return error;
+    return check(cu().MemsetD8Async(byte, 0, 1, stream));
+  };
+  const int device = device_of(stream);
+  return device < 0 || device == thread_state().device ? follow() : runtime::on_device(device, follow);
 }
 
 hipError_t Backend::wait_event(Stream stream, Event event) {

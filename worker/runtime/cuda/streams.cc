@@ -58,6 +58,12 @@ runtime::ComputeUnits compute_units_of(hipStream_t stream) {
   return found == streams().known.end() ? runtime::ComputeUnits() : found->second.units;
 }
 
+int device_of(hipStream_t stream) {
+  const SharedLock lock(streams().mutex);
+  const auto found = streams().known.find(stream);
+  return found == streams().known.end() ? -1 : found->second.device;
+}
+
 bool remove_stream(hipStream_t stream) {
   const MutexLock lock(streams().mutex);
   if (streams().known.erase(stream) == 0) return false;

@@ -49,6 +49,8 @@ inline std::uint32_t stream_ends() { return internal::stream_ends.load(std::memo
 void add_stream(hipStream_t stream, int device, runtime::ComputeUnits units = {});
 // Nothing for the streams that are no handles.
 runtime::ComputeUnits compute_units_of(hipStream_t stream);
+// -1 for the streams that are no handles.
+int device_of(hipStream_t stream);
 // False: there is none.
 bool remove_stream(hipStream_t stream);
 // All of a device whose context goes.
