@@ -141,6 +141,36 @@ bool read_view_format(hipResourceViewFormat view, hipArray_Format& format, unsig
   return true;
 }
 
+namespace {
+
+// Which levels, layers and format of its array a view reads. Its edges are the runtime's affair.
+hipError_t check_view(const hipResourceViewDesc& view, const Shape& shape, std::size_t levels) {
+  if (view.format != hipResViewFormatNone) {
+    hipArray_Format format{};
+    unsigned channels = 0;
+    if (!read_view_format(view.format, format, channels)) return hipErrorNotSupported;
+    if (channel_bytes(format) * channels != channel_bytes(shape.format) * shape.channels)
+      return hipErrorInvalidValue;
+  }
+  if (view.firstMipmapLevel > view.lastMipmapLevel || view.lastMipmapLevel >= levels)
+    return hipErrorInvalidValue;
+  if (!shape.is_layered()) return hipSuccess;
+  return view.firstLayer <= view.lastLayer && view.lastLayer < shape.depth ? hipSuccess
+                                                                           : hipErrorInvalidValue;
+}
+
+}  // namespace
+
+hipError_t Textures::check_view_of(const TextureWish& wish) const {
+  if (!wish.view) return hipSuccess;
+  if (wish.resource.resType == hipResourceTypeMipmappedArray) {
+    const auto mipmaps = arrays_.find(wish.resource.res.mipmap.mipmap);
+    return mipmaps ? check_view(*wish.view, mipmaps->shape, mipmaps->places.size()) : hipErrorInvalidValue;
+  }
+  const auto shape = arrays_.shape_of(wish.resource.res.array.array);
+  return shape ? check_view(*wish.view, *shape, 1) : hipErrorInvalidValue;
+}
+
 hipError_t Textures::check(const TextureWish& wish) const {
   const hipResourceDesc& resource = wish.resource;
   const hipTextureDesc& sampling = wish.sampling;
@@ -166,6 +196,7 @@ hipError_t Textures::check(const TextureWish& wish) const {
     default: return hipErrorInvalidValue;
   }
   if (!has_known_values(sampling)) return hipErrorInvalidValue;
+  if (const hipError_t error = check_view_of(wish)) return error;
   return sampling.maxAnisotropy != 0 || sampling.mipmapLevelBias != 0 ? hipErrorNotSupported : hipSuccess;
 }
 

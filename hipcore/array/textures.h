@@ -20,7 +20,8 @@ namespace tf::array {
 inline constexpr std::size_t kTexturesMax = 1 << 20;
 inline constexpr std::size_t kSurfacesMax = 1 << 20;
 
-// What a texture reads, and how. Arrays exist, enumerations have one of their values.
+// What a texture reads, and how. Arrays exist and have what views read of them, enumerations have one of
+// their values.
 struct TextureWish {
   hipResourceDesc resource{};
   hipTextureDesc sampling{};
@@ -73,6 +74,7 @@ class Textures {
   template <typename Out, typename Read>
   hipError_t get(Out* out, hipTextureObject_t texture, Read read) const;
   hipError_t check(const TextureWish& wish) const;
+  hipError_t check_view_of(const TextureWish& wish) const;
 
   const Library& arrays_;
   TextureSide& side_;

@@ -83,26 +83,17 @@ void set_levels(const array::Mipmaps& arrays, HiprImage& image) {
   }
 }
 
-// Another format for the same bytes, and some of the levels and layers.
-hipError_t set_view(const hipResourceViewDesc& view, bool layered, HiprImage& image) {
-  const std::uint32_t bytes = element_bytes(image);
-  if (view.format != hipResViewFormatNone) {
-    hipArray_Format format{};
-    if (!array::read_view_format(view.format, format, image.channels)) return hipErrorNotSupported;
-    image.format = format;
-    if (element_bytes(image) != bytes) return hipErrorInvalidValue;
-  }
-  if (view.firstMipmapLevel > view.lastMipmapLevel || view.lastMipmapLevel >= image.levels)
-    return hipErrorInvalidValue;
+// Another format for the same bytes, and some of the levels and layers. REQUIRES: the array has them
+void set_view(const hipResourceViewDesc& view, bool layered, HiprImage& image) {
+  hipArray_Format format{};
+  if (array::read_view_format(view.format, format, image.channels)) image.format = format;
   image.levels = view.lastMipmapLevel - view.firstMipmapLevel + 1;
   std::copy_n(image.level + view.firstMipmapLevel, image.levels, image.level);
-  if (!layered) return hipSuccess;
-  if (view.firstLayer > view.lastLayer || view.lastLayer >= image.level[0].depth) return hipErrorInvalidValue;
+  if (!layered) return;
   for (std::uint32_t level = 0; level < image.levels; ++level) {
     image.level[level].base += view.firstLayer * image.level[level].slice;
     image.level[level].depth = view.lastLayer - view.firstLayer + 1;
   }
-  return hipSuccess;
 }
 
 bool is_known_memory(std::uint64_t address, std::uint64_t bytes) {
@@ -164,8 +155,8 @@ hipError_t Backend::create_texture(const array::TextureWish& wish, const array::
     set_levels(arrays, image);
   else
     status = set_memory(wish.resource, image);
-  if (status == hipSuccess && wish.view) status = set_view(*wish.view, arrays.shape.is_layered(), image);
   if (status != hipSuccess) return status;
+  if (wish.view) set_view(*wish.view, arrays.shape.is_layered(), image);
   set_sampling(wish.sampling, wish.resource.resType == hipResourceTypeLinear, image);
   texture = reinterpret_cast<hipTextureObject_t>(Images::all().add(image, of_array));
   return texture ? hipSuccess : hipErrorInvalidValue;
