@@ -96,12 +96,4 @@ inline std::vector<float> ramp(std::size_t count, float step = 1) {
   return values;
 }
 
-// Kernels for NVIDIA's GPUs have no texture functions yet.
-class TextureReads : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (is_nvidia()) GTEST_SKIP() << "hipcc-cpu has no texture functions for NVIDIA's GPUs";
-  }
-};
-
 }  // namespace tf::api_test

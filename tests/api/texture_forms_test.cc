@@ -21,7 +21,7 @@ std::vector<float> numbered_faces(std::size_t edge, std::size_t faces) {
 const std::vector<Coordinate> kTowardsFaces{{1, 0.2f, 0.3f}, {-2, 1, 1}, {0, 3, 1},
                                             {0.1f, -1, 0},   {0, 0, 5},  {0.5f, 0.5f, -0.6f}};
 
-TEST_F(TextureReads, AViewOfACubemapHasAllFaces) {
+TEST(TextureReads, AViewOfACubemapHasAllFaces) {
   const auto faces = numbered_faces(4, 6);
   const FilledArray cube(kFloat, make_hipExtent(4, 4, 6), faces.data(), hipArrayCubemap);
   hipResourceViewDesc view{};
@@ -33,7 +33,7 @@ TEST_F(TextureReads, AViewOfACubemapHasAllFaces) {
   EXPECT_EQ(texture.read(Reading::kCubemap, kTowardsFaces), (std::vector<float>{0, 1, 2, 3, 4, 5}));
 }
 
-TEST_F(TextureReads, LayersOfCubemaps) {
+TEST(TextureReads, LayersOfCubemaps) {
   const auto faces = numbered_faces(4, 12);
   const FilledArray cubes(kFloat, make_hipExtent(4, 4, 12), faces.data(), hipArrayCubemap | hipArrayLayered);
   const Texture texture(resource_of(cubes.get()), sampling(hipAddressModeClamp, hipFilterModePoint, true));
@@ -47,7 +47,7 @@ TEST_F(TextureReads, LayersOfCubemaps) {
   }
 }
 
-TEST_F(TextureReads, LoadsBeyondTheLastLayerAreZero) {
+TEST(TextureReads, LoadsBeyondTheLastLayerAreZero) {
   std::vector<float> faces = numbered_faces(4, 12);
   for (float& each : faces) each += 1;
   const FilledArray cubes(kFloat, make_hipExtent(4, 4, 12), faces.data(),
@@ -73,7 +73,7 @@ TEST_F(TextureReads, LoadsBeyondTheLastLayerAreZero) {
 }
 
 // What lies in front of the memory counts outwards too: its last column is still there.
-TEST_F(TextureReads, ReferencesToRowsThatAreNotAligned) {
+TEST(TextureReads, ReferencesToRowsThatAreNotAligned) {
   std::vector<unsigned char> bytes(4 * 512);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(i % 512 % 256);
   DeviceBuffer memory(bytes.size());
@@ -96,7 +96,7 @@ TEST_F(TextureReads, ReferencesToRowsThatAreNotAligned) {
 }
 
 // Steps of one, two and four elements are levels 0, 1 and 2.
-TEST_F(TextureReads, GradientsSayTheLevel) {
+TEST(TextureReads, GradientsSayTheLevel) {
   struct Case {
     hipExtent extent;
     Reading how;
@@ -118,7 +118,7 @@ TEST_F(TextureReads, GradientsSayTheLevel) {
   }
 }
 
-TEST_F(TextureReads, HalvesAreFloats) {
+TEST(TextureReads, HalvesAreFloats) {
   constexpr hipChannelFormatDesc kHalf{16, 0, 0, 0, hipChannelFormatKindFloat};
   const std::array<unsigned short, 6> bits{0x3c00, 0xc000, 0x3800, 0x0001, 0x7bff, 0x7c00};
   const FilledArray array(kHalf, make_hipExtent(6, 0, 0), bits.data());
@@ -130,7 +130,7 @@ TEST_F(TextureReads, HalvesAreFloats) {
 }
 
 // The values are those of the sRGB standard's transfer function.
-TEST_F(TextureReads, ColorsOfSrgbAreLinear) {
+TEST(TextureReads, ColorsOfSrgbAreLinear) {
   const std::array<unsigned char, 8> bytes{0, 10, 188, 188, 255, 11, 128, 128};
   const FilledArray array(kByte4, make_hipExtent(2, 0, 0), bytes.data());
   hipTextureDesc how = sampling(hipAddressModeClamp, hipFilterModePoint, false, hipReadModeNormalizedFloat);
@@ -139,10 +139,11 @@ TEST_F(TextureReads, ColorsOfSrgbAreLinear) {
   const std::vector<float> got = texture.read_all(Reading::k1D, {{0}, {1}});
   const std::vector<float> wanted{0, 0.00303527f, 0.502886f, 188 / 255.0f,
                                   1, 0.00334654f, 0.215861f, 128 / 255.0f};
-  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 1e-6f) << i;
+  const float precision = is_nvidia() ? 2e-3f : 1e-6f;  // its hardware has a table
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], precision) << i;
 }
 
-TEST_F(TextureReads, MirroredNeighboursAreMixed) {
+TEST(TextureReads, MirroredNeighboursAreMixed) {
   const std::vector<float> values{0, 10, 20, 40};
   const FilledArray line(kFloat, make_hipExtent(4, 0, 0), values.data());
   const Texture texture(resource_of(line.get()), sampling(hipAddressModeMirror, hipFilterModeLinear, true));
@@ -150,7 +151,7 @@ TEST_F(TextureReads, MirroredNeighboursAreMixed) {
             (std::vector<float>{0, 40, 30, 5, 0}));
 }
 
-TEST_F(TextureReads, ViewsOfLevels) {
+TEST(TextureReads, ViewsOfLevels) {
   const FilledLevels levels(make_hipExtent(8, 8, 0), 4);
   hipTextureDesc how = sampling(hipAddressModeClamp, hipFilterModeLinear, true);
   how.mipmapFilterMode = hipFilterModeLinear;
@@ -172,7 +173,7 @@ TEST_F(TextureReads, ViewsOfLevels) {
   EXPECT_EQ(hipCreateTextureObject(&wrong, &resource, &how, &view), hipErrorInvalidValue);
 }
 
-TEST_F(TextureReads, ViewsOfLayers) {
+TEST(TextureReads, ViewsOfLayers) {
   const auto values = ramp(2 * 2 * 3);
   const FilledArray array(kFloat, make_hipExtent(2, 2, 3), values.data(), hipArrayLayered);
   const hipResourceDesc resource = resource_of(array.get());

@@ -21,6 +21,9 @@ enum class Reading {
   kFetch
 };
 
+// What a surface is of: x, y and z are those of its array.
+enum class Geometry { k1D, k1DLayered, k2D, k2DLayered, k3D, kCubemap, kCubemapLayered };
+
 // Of gradients `level` is the step to the next coordinate, along every axis.
 struct Coordinate {
   float x = 0, y = 0, z = 0;
@@ -37,6 +40,9 @@ void launch_gather(hipTextureObject_t texture, const Coordinate& at, float* out)
 // The first element of a face, as the device library reads it from a cubemap of layers.
 void launch_load_face(hipSurfaceObject_t surface, int layer, int face, float* out);
 void launch_double_surface(hipSurfaceObject_t surface, int width, int height);
+// Each element as the device library reads and writes it, and those next to the edges, which do not exist.
+void launch_copy_surface(hipSurfaceObject_t from, hipSurfaceObject_t to, Geometry geometry, int width,
+                         int height, int depth);
 
 // Texture references: floats of linear memory, and bytes of a plane read as floats from 0 to 1. Up to 64
 // coordinates, for both.

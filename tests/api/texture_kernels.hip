@@ -5,6 +5,7 @@
 #include "texture_kernels.h"
 
 using tf::api_test::Coordinate;
+using tf::api_test::Geometry;
 using tf::api_test::Reading;
 
 namespace {
@@ -59,6 +60,47 @@ __global__ void load_face(hipSurfaceObject_t surface, int layer, int face, float
   out[0] = __ockl_image_load_CMa(image, int4(0, 0, layer, 0).data, face).x;
 }
 
+// Threads lie one around the surface on all sides.
+__global__ void copy_surface(hipSurfaceObject_t from, hipSurfaceObject_t to, Geometry geometry) {
+  auto* const source = (unsigned int ADDRESS_SPACE_CONSTANT*)from;  // as HIP's header does
+  auto* const target = (unsigned int ADDRESS_SPACE_CONSTANT*)to;
+  const int x = static_cast<int>(threadIdx.x) - 1, y = static_cast<int>(blockIdx.x) - 1,
+            z = static_cast<int>(blockIdx.y) - 1;
+  switch (geometry) {
+    case Geometry::k1D: __ockl_image_store_1D(target, x, __ockl_image_load_1D(source, x)); break;
+    case Geometry::k1DLayered: {
+      const auto at = int2(x, z).data;
+      __ockl_image_store_1Da(target, at, __ockl_image_load_1Da(source, at));
+      break;
+    }
+    case Geometry::k2D: {
+      const auto at = int2(x, y).data;
+      __ockl_image_store_2D(target, at, __ockl_image_load_2D(source, at));
+      break;
+    }
+    case Geometry::k2DLayered: {
+      const auto at = int4(x, y, z, 0).data;
+      __ockl_image_store_2Da(target, at, __ockl_image_load_2Da(source, at));
+      break;
+    }
+    case Geometry::k3D: {
+      const auto at = int4(x, y, z, 0).data;
+      __ockl_image_store_3D(target, at, __ockl_image_load_3D(source, at));
+      break;
+    }
+    case Geometry::kCubemap: {
+      const auto at = int2(x, y).data;
+      __ockl_image_store_CM(target, at, z, __ockl_image_load_CM(source, at, z));
+      break;
+    }
+    case Geometry::kCubemapLayered: {
+      const auto at = int4(x, y, z / 6, 0).data;
+      if (z >= 0) __ockl_image_store_CMa(target, at, z % 6, __ockl_image_load_CMa(source, at, z % 6));
+      break;
+    }
+  }
+}
+
 // Each element becomes twice what it was, and its place is added. HIP 5.2's header stores every type as floats.
 __global__ void double_surface(hipSurfaceObject_t surface, int width, int height) {
   const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(blockIdx.x);
@@ -111,6 +153,12 @@ void launch_load_face(hipSurfaceObject_t surface, int layer, int face, float* ou
 
 void launch_double_surface(hipSurfaceObject_t surface, int width, int height) {
   double_surface<<<static_cast<unsigned>(height), static_cast<unsigned>(width)>>>(surface, width, height);
+}
+
+void launch_copy_surface(hipSurfaceObject_t from, hipSurfaceObject_t to, Geometry geometry, int width, int height,
+                         int depth) {
+  const dim3 blocks(static_cast<unsigned>(height) + 2, static_cast<unsigned>(depth) + 2);
+  copy_surface<<<blocks, static_cast<unsigned>(width) + 2>>>(from, to, geometry);
 }
 
 }  // namespace tf::api_test

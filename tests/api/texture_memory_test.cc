@@ -47,7 +47,7 @@ void read_host_memory(void* memory) {
   EXPECT_EQ(hipCreateTextureObject(&texture, &beyond, &how, nullptr), hipErrorInvalidValue);
 }
 
-TEST_F(TextureReads, ManagedMemory) {
+TEST(TextureReads, ManagedMemory) {
   if (!device_has(hipDeviceAttributeManagedMemory)) GTEST_SKIP() << "no managed memory";
   void* memory = nullptr;
   HIP_OK(hipMallocManaged(&memory, 4096, hipMemAttachGlobal));
@@ -55,7 +55,7 @@ TEST_F(TextureReads, ManagedMemory) {
   HIP_OK(hipFree(memory));
 }
 
-TEST_F(TextureReads, PinnedMemory) {
+TEST(TextureReads, PinnedMemory) {
   const PinnedBuffer memory(4096);
   if (device_has(hipDeviceAttributeCanMapHostMemory)) return read_host_memory(memory.as<void>());
   hipTextureObject_t texture = nullptr;
@@ -65,7 +65,7 @@ TEST_F(TextureReads, PinnedMemory) {
 }
 
 // No texture object was made of the memory before.
-TEST_F(TextureReads, AReferenceOfPinnedMemory) {
+TEST(TextureReads, AReferenceOfPinnedMemory) {
   if (!device_has(hipDeviceAttributeCanMapHostMemory)) GTEST_SKIP() << "devices do not reach pinned memory";
   const PinnedBuffer memory(4096);
   std::size_t offset = 0;
@@ -73,7 +73,7 @@ TEST_F(TextureReads, AReferenceOfPinnedMemory) {
   HIP_OK(hipUnbindTexture(line_texture()));
 }
 
-TEST_F(TextureReads, FreedMemoryIsRefused) {
+TEST(TextureReads, FreedMemoryIsRefused) {
   void* memory = nullptr;
   HIP_OK(hipMalloc(&memory, 4096));
   HIP_OK(hipFree(memory));
@@ -89,7 +89,7 @@ TEST_F(TextureReads, FreedMemoryIsRefused) {
 }
 
 // The memory of an array is used as long as an object reads it, whichever is destroyed first.
-TEST_F(TextureReads, ObjectsKeepTheMemoryOfTheirArray) {
+TEST(TextureReads, ObjectsKeepTheMemoryOfTheirArray) {
   constexpr std::size_t kBytes = 1024 * 1024 * 4;
   const auto how = sampling(hipAddressModeClamp, hipFilterModePoint, false);
   const auto used = [] {

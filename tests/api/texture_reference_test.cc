@@ -26,7 +26,7 @@ struct ReadReferences {
   std::vector<float> plane;
 };
 
-TEST_F(TextureReads, ReferencesReadWhatTheyAreBoundTo) {
+TEST(TextureReads, ReferencesReadWhatTheyAreBoundTo) {
   const auto values = ramp(512);
   DeviceBuffer memory(2048);
   HIP_OK(hipMemcpy(memory.get(), values.data(), 2048, hipMemcpyHostToDevice));

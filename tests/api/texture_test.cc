@@ -9,7 +9,7 @@
 namespace tf::api_test {
 namespace {
 
-TEST_F(TextureReads, PointsAreWhatWasCopied) {
+TEST(TextureReads, PointsAreWhatWasCopied) {
   const auto values = ramp(7 * 5);
   const FilledArray array(kFloat, make_hipExtent(7, 5, 0), values.data());
   const Texture texture(resource_of(array.get()), sampling(hipAddressModeClamp, hipFilterModePoint, false));
@@ -22,7 +22,7 @@ TEST_F(TextureReads, PointsAreWhatWasCopied) {
             (std::vector<float>{14, 20, 3, 31, 0}));
 }
 
-TEST_F(TextureReads, LinearFiltersMixNeighbours) {
+TEST(TextureReads, LinearFiltersMixNeighbours) {
   const std::vector<float> values{0, 10, 20, 40};
   const FilledArray line(kFloat, make_hipExtent(4, 0, 0), values.data());
   const Texture texture(resource_of(line.get()), sampling(hipAddressModeClamp, hipFilterModeLinear, false));
@@ -40,7 +40,7 @@ TEST_F(TextureReads, LinearFiltersMixNeighbours) {
             (std::vector<float>{31.5f, 1 + 8 + 40, 48}));
 }
 
-TEST_F(TextureReads, AddressModesSayWhatLiesOutside) {
+TEST(TextureReads, AddressModesSayWhatLiesOutside) {
   const std::vector<float> values{1, 2, 3, 4};
   const FilledArray line(kFloat, make_hipExtent(4, 0, 0), values.data());
   const std::vector<Coordinate> at{{-0.3f}, {-0.1f}, {0.1f}, {0.9f}, {1.1f}, {1.3f}, {2.6f}};
@@ -57,14 +57,14 @@ TEST_F(TextureReads, AddressModesSayWhatLiesOutside) {
   EXPECT_EQ(read(hipAddressModeWrap, false), (std::vector<float>{1, 1, 1, 1, 2, 2, 3})) << "as clamped";
 }
 
-TEST_F(TextureReads, WrappedNeighboursAreMixed) {
+TEST(TextureReads, WrappedNeighboursAreMixed) {
   const std::vector<float> values{0, 0, 0, 8};
   const FilledArray line(kFloat, make_hipExtent(4, 0, 0), values.data());
   const Texture texture(resource_of(line.get()), sampling(hipAddressModeWrap, hipFilterModeLinear, true));
   EXPECT_EQ(texture.read(Reading::k1D, {{0.0f}, {1.0f}, {0.0625f}}), (std::vector<float>{4, 4, 2}));
 }
 
-TEST_F(TextureReads, IntegersAreReadAsFloatsIfAsked) {
+TEST(TextureReads, IntegersAreReadAsFloatsIfAsked) {
   const std::array<unsigned char, 4> bytes{0, 51, 102, 255};
   const std::array<signed char, 4> small{-128, -127, 0, 127};
   const std::array<unsigned short, 4> shorts{0, 13107, 65535, 1};
@@ -80,10 +80,11 @@ TEST_F(TextureReads, IntegersAreReadAsFloatsIfAsked) {
   EXPECT_EQ(Texture(resource_of(of_shorts.get()), how).read(Reading::k1D, at),
             (std::vector<float>{0, 0.2f, 1, 1 / 65535.0f}));
   const auto linear = sampling(hipAddressModeClamp, hipFilterModeLinear, false, hipReadModeNormalizedFloat);
-  EXPECT_NEAR(Texture(resource_of(of_bytes.get()), linear).read(Reading::k1D, {{1.0f}})[0], 0.1f, 1e-6f);
+  const float precision = is_nvidia() ? 1e-4f : 1e-6f;  // its hardware has 8 bits more than the elements
+  EXPECT_NEAR(Texture(resource_of(of_bytes.get()), linear).read(Reading::k1D, {{1.0f}})[0], 0.1f, precision);
 }
 
-TEST_F(TextureReads, IntegersStayIntegers) {
+TEST(TextureReads, IntegersStayIntegers) {
   std::vector<unsigned char> bytes(4 * 6);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(i * 9);
   const FilledArray array(kByte4, make_hipExtent(3, 2, 0), bytes.data());
@@ -97,7 +98,7 @@ TEST_F(TextureReads, IntegersStayIntegers) {
   EXPECT_TRUE(std::equal(values.begin(), values.end(), bytes.begin()));
 }
 
-TEST_F(TextureReads, LayersAndFacesAreNotMixed) {
+TEST(TextureReads, LayersAndFacesAreNotMixed) {
   const auto values = ramp(4 * 3);
   const FilledArray lines(kFloat, make_hipExtent(4, 0, 3), values.data(), hipArrayLayered);
   const Texture of_lines(resource_of(lines.get()), sampling(hipAddressModeClamp, hipFilterModeLinear, false));
@@ -119,7 +120,7 @@ TEST_F(TextureReads, LayersAndFacesAreNotMixed) {
       (std::vector<float>{0, 1, 2, 3, 4, 5}));
 }
 
-TEST_F(TextureReads, FacesHaveTheirDirections) {
+TEST(TextureReads, FacesHaveTheirDirections) {
   std::vector<float> faces(2 * 2 * 6);
   for (std::size_t i = 0; i < faces.size(); ++i) faces[i] = static_cast<float>(i);
   const FilledArray cube(kFloat, make_hipExtent(2, 2, 6), faces.data(), hipArrayCubemap);
@@ -130,14 +131,15 @@ TEST_F(TextureReads, FacesHaveTheirDirections) {
             (std::vector<float>{0, 3, 16, 11}));
 }
 
-TEST_F(TextureReads, ChannelsThatAreMissingReadZeroAndOne) {
+TEST(TextureReads, ChannelsThatAreMissingReadZeroAndOne) {
   const std::vector<float> values{3, 4};
   const FilledArray array(kFloat, make_hipExtent(2, 0, 0), values.data());
   const Texture texture(resource_of(array.get()), sampling(hipAddressModeClamp, hipFilterModePoint, false));
-  EXPECT_EQ(texture.read_all(Reading::k1D, {{1.5f}}), (std::vector<float>{4, 0, 0, 1}));
+  const float fourth = is_nvidia() ? 0 : 1;  // as CUDA has it
+  EXPECT_EQ(texture.read_all(Reading::k1D, {{1.5f}}), (std::vector<float>{4, 0, 0, fourth}));
 }
 
-TEST_F(TextureReads, MemoryIsReadInPlace) {
+TEST(TextureReads, MemoryIsReadInPlace) {
   const auto values = ramp(1000);
   DeviceBuffer memory(4000);
   HIP_OK(hipMemcpy(memory.get(), values.data(), 4000, hipMemcpyHostToDevice));
@@ -164,7 +166,7 @@ TEST_F(TextureReads, MemoryIsReadInPlace) {
   HIP_OK(hipFree(rows));
 }
 
-TEST_F(TextureReads, LevelsOfDetail) {
+TEST(TextureReads, LevelsOfDetail) {
   hipMipmappedArray_t mipmapped = nullptr;
   HIP_OK(hipMallocMipmappedArray(&mipmapped, &kFloat, make_hipExtent(8, 8, 0), 4, 0));
   for (unsigned level = 0; level < 4; ++level) {
@@ -198,7 +200,7 @@ TEST_F(TextureReads, LevelsOfDetail) {
   HIP_OK(hipFreeMipmappedArray(mipmapped));
 }
 
-TEST_F(TextureReads, GathersFourElements) {
+TEST(TextureReads, GathersFourElements) {
   const auto values = ramp(16);
   const FilledArray array(kFloat, make_hipExtent(4, 4, 0), values.data(), hipArrayTextureGather);
   const Texture texture(resource_of(array.get()), sampling(hipAddressModeClamp, hipFilterModePoint, false));
@@ -209,7 +211,7 @@ TEST_F(TextureReads, GathersFourElements) {
   EXPECT_EQ(got, (std::vector<float>{9, 10, 6, 5}));
 }
 
-TEST_F(TextureReads, SurfacesAreReadAndWritten) {
+TEST(TextureReads, SurfacesAreReadAndWritten) {
   const auto values = ramp(12 * 5);
   const FilledArray array(kFloat, make_hipExtent(12, 5, 0), values.data(), hipArraySurfaceLoadStore);
   hipSurfaceObject_t surface = nullptr;
@@ -227,7 +229,7 @@ TEST_F(TextureReads, SurfacesAreReadAndWritten) {
 }
 
 // As in AMD's runtime: who destroys the array first has not destroyed what the texture reads.
-TEST_F(TextureReads, ATextureKeepsItsArray) {
+TEST(TextureReads, ATextureKeepsItsArray) {
   const auto values = ramp(64);
   hipTextureObject_t texture = nullptr;
   {
@@ -246,7 +248,7 @@ TEST_F(TextureReads, ATextureKeepsItsArray) {
   EXPECT_EQ(got, 40);
 }
 
-TEST_F(TextureReads, ViewsReadTheSameBytesDifferently) {
+TEST(TextureReads, ViewsReadTheSameBytesDifferently) {
   const std::array<unsigned, 4> bits{0x3f800000, 0x40000000, 0x40400000, 0x40800000};
   const FilledArray array(kInt, make_hipExtent(4, 0, 0), bits.data());
   hipResourceViewDesc view{};

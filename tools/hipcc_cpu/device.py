@@ -17,7 +17,7 @@ BEFORE_SOURCES = ('hip/hipr_words.h', 'hip/hipr_old_headers.h')
 CLANG_WRAPPER = '__clang_hip_runtime_wrapper.h'  # clang includes its own where it finds HIP's folders
 WITHOUT_WRAPPER = ('hip/hipr_heap.h',)
 DEVICE_SOURCES = ('printf', 'images', 'math', 'rounded', 'integers', 'support')  # in link order: each may need the next
-NVIDIA_SOURCES = ('ocml', 'rounded', 'special', 'elementary', 'support')
+NVIDIA_SOURCES = ('images', 'ocml', 'rounded', 'special', 'elementary', 'support')
 CPU_SUPPORT = ('../device', '../../share/hip-remote/device', '../../worker/runtime/cpu/kernel/device')
 NVIDIA_SUPPORT = ('../device/nvptx', '../../share/hip-remote/device/nvptx', '../../worker/runtime/cuda/device')
 

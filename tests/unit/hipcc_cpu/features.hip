@@ -80,3 +80,36 @@ extern "C" __global__ void maths(float* f, double* d) {
   f[0] = sinf(f[1]) + expf(f[2]) + powf(f[3], f[4]) + tanhf(f[5]) + rsqrtf(f[6]) + __fdividef(f[7], f[8]);
   d[0] = sin(d[1]) + log(d[2]) + sqrt(d[3]) + floor(d[4]) + fma(d[5], d[6], d[7]) + erfc(d[8]) + tgamma(d[9]);
 }
+
+extern "C" __global__ void textures(hipTextureObject_t t, float x, int layer, float4* out) {
+  out[0] = tex1D<float4>(t, x);
+  out[1] = tex1Dfetch<float4>(t, layer);
+  out[2] = tex1DLayered<float4>(t, x, layer);
+  out[3] = tex2D<float4>(t, x, x);
+  out[4] = tex2DLayered<float4>(t, x, x, layer);
+  out[5] = tex3D<float4>(t, x, x, x);
+  out[6] = texCubemap<float4>(t, x, x, x);
+  out[7] = texCubemapLayered<float4>(t, x, x, x, layer);
+  out[8] = tex2Dgather<float4>(t, x, x, 2);
+  out[9] = tex1DLod<float4>(t, x, x);
+  out[10] = tex2DLod<float4>(t, x, x, x);
+  out[11] = tex3DLod<float4>(t, x, x, x, x);
+  out[12] = texCubemapLod<float4>(t, x, x, x, x);
+  out[13] = texCubemapLayeredLod<float4>(t, x, x, x, layer, x);
+  out[14] = tex1DGrad<float4>(t, x, x, x);
+  out[15] = tex2DGrad<float4>(t, x, x, make_float2(x, 0), make_float2(0, x));
+  out[16] = tex3DGrad<float4>(t, x, x, x, make_float4(x, 0, 0, 0), make_float4(0, x, 0, 0));
+  out[17] = tex1DLayeredGrad<float4>(t, x, layer, x, x);
+  out[18] = tex2DLayeredGrad<float4>(t, x, x, layer, make_float2(x, 0), make_float2(0, x));
+}
+
+extern "C" __global__ void surfaces(hipSurfaceObject_t s, int at, int2 place, int4 deep) {
+  auto* const i = (unsigned int ADDRESS_SPACE_CONSTANT*)s;  // as HIP's header does
+  __ockl_image_store_1D(i, at, __ockl_image_load_1D(i, at + 1));
+  __ockl_image_store_1Da(i, place.data, __ockl_image_load_1Da(i, place.data));
+  __ockl_image_store_2D(i, place.data, __ockl_image_load_2D(i, place.data));
+  __ockl_image_store_2Da(i, deep.data, __ockl_image_load_2Da(i, deep.data));
+  __ockl_image_store_3D(i, deep.data, __ockl_image_load_3D(i, deep.data));
+  __ockl_image_store_CM(i, place.data, at, __ockl_image_load_CM(i, place.data, at));
+  __ockl_image_store_CMa(i, deep.data, at, __ockl_image_load_CMa(i, deep.data, at));
+}

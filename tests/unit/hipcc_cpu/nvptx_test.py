@@ -26,6 +26,12 @@ WORDS = {
     'clocks': ['%clock64', '%globaltimer'],
     'prints': ['vprintf'],
     'fails': ['__assert_fail', 'trap'],
+    'textures': ['tex.1d.v4.f32.f32', 'tex.1d.v4.f32.s32', 'tex.a1d.v4.f32.f32', 'tex.2d.v4.f32.f32',
+                 'tex.a2d.v4.f32.f32', 'tex.3d.v4.f32.f32', 'tex.cube.v4.f32.f32', 'tex.acube.v4.f32.f32', 'tld4.g.2d',
+                 'tex.level.1d', 'tex.level.2d', 'tex.level.3d', 'tex.level.cube', 'tex.level.acube', 'tex.grad.1d',
+                 'tex.grad.2d', 'tex.grad.3d', 'tex.grad.a1d', 'tex.grad.a2d'],
+    'surfaces': ['su%s.b.%s.%s.zero' % (way, geometry, size) for way in ('ld', 'st')
+                 for geometry in ('1d', 'a1d', '2d', 'a2d', '3d') for size in ('b8', 'b16', 'b32', 'v2.b32', 'v4.b32')],
     'maths': ['sqrt.rn.f64', 'fma.rn.f64', 'cvt.rmi.f64.f64', 'div.rn'],
 }
 MODULE = ['.version 6.3', '.target sm_70', '.address_size 64', '.visible .global .align 4 .f32 factor;',

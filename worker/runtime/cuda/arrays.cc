@@ -14,8 +14,14 @@ driver::ArrayDescription describe(const array::Shape& shape, unsigned flags) {
   return {shape.width, shape.height, shape.depth, shape.format, shape.channels, flags};
 }
 
-void drop(driver::Array array, driver::MipmappedArray mipmapped) {
+void discard(driver::Array array, driver::MipmappedArray mipmapped) {
   static_cast<void>(mipmapped ? cu().MipmappedArrayDestroy(mipmapped) : cu().ArrayDestroy(array));
+}
+
+// As memory that is freed: nothing uses it any more. Calls that wait report failures of earlier work.
+hipError_t end(driver::Array array, driver::MipmappedArray mipmapped) {
+  static_cast<void>(Runtime::get().synchronize_all());
+  return check(mipmapped ? cu().MipmappedArrayDestroy(mipmapped) : cu().ArrayDestroy(array));
 }
 
 // The driver's array, or the mipmapped one and its levels.
@@ -27,7 +33,7 @@ hipError_t make(const driver::ArrayDescription& wish, unsigned levels, bool mipm
   for (unsigned level = 0; level < levels; ++level) {
     const hipError_t error = check(cu().MipmappedArrayGetLevel(&arrays[level], owner, level));
     if (error == hipSuccess) continue;
-    drop(nullptr, owner);
+    discard(nullptr, owner);
     return error;
   }
   return hipSuccess;
@@ -52,7 +58,7 @@ hipError_t Arrays::create(const array::Shape& shape, unsigned levels, bool mipma
   places = array::lay_out(shape, levels, next_, array::Layout::kGaps);
   const std::uint64_t bytes = array::extent(places);
   if (bytes > array::kNamesEnd - next_) {
-    drop(owner.array, owner.mipmapped);
+    discard(owner.array, owner.mipmapped);
     return hipErrorOutOfMemory;
   }
   next_ += bytes;
@@ -64,20 +70,43 @@ hipError_t Arrays::create(const array::Shape& shape, unsigned levels, bool mipma
   return hipSuccess;
 }
 
+std::optional<Arrays::Owner> Arrays::release(std::map<std::uint64_t, Owner>::iterator owner) {
+  if (--owner->second.users != 0) return std::nullopt;
+  Owner last = std::move(owner->second);
+  owners_.erase(owner);
+  return last;
+}
+
 hipError_t Arrays::destroy(std::uint64_t base) {
-  Owner owner;
+  std::optional<Owner> owner;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = owners_.find(base);
+    if (found == owners_.end() || found->second.destroyed) return hipErrorInvalidValue;
+    found->second.destroyed = true;
+    for (const std::uint64_t level : found->second.levels) levels_.erase(level);
+    owner = release(found);
+  }
+  return owner ? end(owner->array, owner->mipmapped) : hipSuccess;
+}
+
+bool Arrays::hold(std::uint64_t base) {
+  const MutexLock lock(mutex_);
+  const auto found = owners_.find(base);
+  if (found == owners_.end() || found->second.destroyed) return false;
+  ++found->second.users;
+  return true;
+}
+
+hipError_t Arrays::drop(std::uint64_t base) {
+  std::optional<Owner> owner;
   {
     const MutexLock lock(mutex_);
     const auto found = owners_.find(base);
     if (found == owners_.end()) return hipErrorInvalidValue;
-    owner = std::move(found->second);
-    owners_.erase(found);
-    for (const std::uint64_t level : owner.levels) levels_.erase(level);
+    owner = release(found);
   }
-  // As memory that is freed: nothing uses it any more. Calls that wait report failures of earlier work.
-  static_cast<void>(Runtime::get().synchronize_all());
-  return check(owner.mipmapped ? cu().MipmappedArrayDestroy(owner.mipmapped)
-                               : cu().ArrayDestroy(owner.array));
+  return owner ? end(owner->array, owner->mipmapped) : hipSuccess;
 }
 
 std::optional<NamedArray> Arrays::find(std::uint64_t address) const {
@@ -93,7 +122,7 @@ std::optional<NamedArray> Arrays::find(std::uint64_t address) const {
 driver::MipmappedArray Arrays::mipmapped(std::uint64_t base) const {
   const MutexLock lock(mutex_);
   const auto found = owners_.find(base);
-  return found != owners_.end() ? found->second.mipmapped : nullptr;
+  return found != owners_.end() && !found->second.destroyed ? found->second.mipmapped : nullptr;
 }
 
 Arrays& named_arrays() {

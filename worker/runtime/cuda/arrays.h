@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays: the driver's arrays, by the addresses that name positions in them (hipcore/array/place.h).
-// Thread-safe.
+// Arrays: the driver's arrays, by the addresses that name positions in them (hipcore/array/place.h). An array
+// stays as long as a texture or surface reads it, as in AMD's runtime. Thread-safe.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -31,7 +32,12 @@ class Arrays {
   // In the current context.
   hipError_t create(const array::Shape& shape, unsigned levels, bool mipmapped,
                     std::vector<array::Place>& places);
+  // The driver's array ends when nobody holds it any more; its name ends now.
   hipError_t destroy(std::uint64_t base);
+  // A texture or surface reads the array from now on. False: there is none that begins at `base`.
+  bool hold(std::uint64_t base);
+  // One that hold() counted does no longer.
+  hipError_t drop(std::uint64_t base);
   // Nothing: the address names no array.
   std::optional<NamedArray> find(std::uint64_t address) const;
   // Of a mipmapped array whose first level stands at `base`. Null: there is none.
@@ -42,7 +48,11 @@ class Arrays {
     driver::Array array = nullptr;
     driver::MipmappedArray mipmapped = nullptr;  // then its levels are not ours to destroy
     std::vector<std::uint64_t> levels;
+    std::size_t users = 1;  // the array itself, and what reads it
+    bool destroyed = false;
   };
+  // One user less: the owner, if it was the last.
+  std::optional<Owner> release(std::map<std::uint64_t, Owner>::iterator owner) TF_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::uint64_t next_ TF_GUARDED_BY(mutex_) = array::kNamesBegin;
