@@ -326,10 +326,11 @@ MESSAGE(0x0300, call, SynchronizeDevice) { u64 reserved; };
 
 MESSAGE(0x0304, call, SynchronizeStream) { u64 stream; };
 
-MESSAGE(0x0305, call, QueryStream) PROMPT { u64 stream; };
+MESSAGE(0x0305, call, QueryStream) PROMPT { u64 stream; u64 polls; };
 
-// The stream is not done before what the null stream of its device has so far is (Rules::follows_null).
-MESSAGE(0x0306, post, FollowNull) WORK(stream) CAPTURE(asked) PROMPT { u64 stream; };
+// The stream is not done before what the null stream of its device has so far is (Rules::follows_null). polls: a
+// query follows, not a wait.
+MESSAGE(0x0306, post, FollowNull) WORK(stream) CAPTURE(asked) PROMPT { u64 stream; u64 polls; };
 
 // What was sent on the stream before is still done.
 MESSAGE(0x0314, post, DestroyStream) NO_WORK ENDS(stream) { u64 stream; };

@@ -43,16 +43,17 @@ hipError_t refuse_wait(ApiCall& call, std::uint64_t stream) {
       .value_or(hipSuccess);
 }
 
-// `ask` waits for the stream, or asks whether it is done. Programs of HIP 5 ask for the null stream's earlier
-// work with it.
+// `ask` waits for the stream, or polls: asks whether it is done. Programs of HIP 5 ask for the null stream's
+// earlier work with it.
 template <typename Ask>
-hipError_t ask_for(Client& client, int device, std::uint64_t stream, Ask ask) {
+hipError_t ask_for(Client& client, int device, std::uint64_t stream, bool polls, Ask ask) {
   const Streams& streams = client.streams();
   if (!streams.asks_for_null(device, stream)) return ask();
   PendingWork& pending = client.streams().pending_work();
   const std::uint64_t null = PendingWork::mark_of(streams.device_of(device, stream), 0);
   const PendingWork::Proof proof = pending.begin(null, false);
-  hipError_t error = client.connection().post(device, protocol::FollowNullRequest{.stream = stream});
+  hipError_t error =
+      client.connection().post(device, protocol::FollowNullRequest{.stream = stream, .polls = polls});
   if (error == hipSuccess) error = ask();
   pending.end(proof, error == hipSuccess);
   return error;
@@ -68,7 +69,7 @@ hipError_t hipStreamSynchronize(ApiCall& call, hipStream_t stream) {
   Client& client = call.client();
   client.about_to_wait();
   const auto wait = [&] { return client.connection().synchronize_stream(call.device(), handle); };
-  return call.finish(ask_for(client, call.device(), handle, wait));
+  return call.finish(ask_for(client, call.device(), handle, false, wait));
 }
 
 hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
@@ -88,7 +89,7 @@ hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
     return connection.synchronize_stream(device, request.stream,
                                          [&] { return connection.call(device, request); });
   };
-  return call.finish(ask_for(client, device, request.stream, ask));
+  return call.finish(ask_for(client, device, request.stream, true, ask));
 }
 
 namespace {

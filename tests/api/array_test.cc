@@ -433,13 +433,15 @@ TEST(Array, MemoryIsBooked) {
   std::size_t after = 0;
   std::size_t total = 0;
   HIP_OK(hipMemGetInfo(&before, &total));
+  // NVIDIA's driver takes memory for itself now and then, and reserves in pieces of its own.
+  const std::size_t kept = is_nvidia() ? 2 << 20 : 0;
   {
     TestArray array(kFloat, make_hipExtent(1024, 4096, 0));
     HIP_OK(hipMemGetInfo(&with, &total));
   }
   HIP_OK(hipMemGetInfo(&after, &total));
   EXPECT_LE(with + 1024 * 4096 * 4, before);
-  EXPECT_EQ(after, before);
+  EXPECT_GE(after + kept, before);
   constexpr std::size_t kLines = 16384 * 64 * 16;
   {
     TestArray array(kFloat4, make_hipExtent(16384, 0, 64), hipArrayLayered);
@@ -447,11 +449,10 @@ TEST(Array, MemoryIsBooked) {
   }
   HIP_OK(hipMemGetInfo(&after, &total));
   EXPECT_LE(with + kLines, before);
-  // NVIDIA's driver reserves in pieces of its own.
   if (!is_nvidia()) {
     EXPECT_LT(before - with, 2 * kLines) << "memory that there is not";
   }
-  EXPECT_EQ(after, before);
+  EXPECT_GE(after + kept, before);
 }
 
 }  // namespace

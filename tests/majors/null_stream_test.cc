@@ -99,6 +99,15 @@ TEST_F(NullStream, IsAskedForWithAnOrderedStream) {
   EXPECT_EQ(query(ordered_), hipSuccess);
 }
 
+// A program that polls does not fill the stream: the device takes only so much.
+TEST_F(NullStream, IsAskedForThousandsOfTimes) {
+  hold(nullptr);
+  for (int i = 0; i < 3000; ++i) ASSERT_EQ(query(ordered_), follows() ? hipErrorNotReady : hipSuccess) << i;
+  EXPECT_FALSE(gate_.passed());
+  gate_.let_go();
+  wait_for(nullptr);
+}
+
 TEST_F(NullStream, LeavesItsCopiesDone) {
   if (!follows()) GTEST_SKIP() << "HIP 6 and later wait for the stream alone";
   constexpr std::size_t kBytes = 1 << 20;

@@ -23,7 +23,7 @@ void follow_null(Call& call, const protocol::FollowNullRequest& request) {
   hipStream_t stream = nullptr;
   int device = 0;
   if (!call.session().streams.find(request.stream, stream, device)) return call.finish(hipErrorInvalidHandle);
-  call.finish(call.session().streams.follow_null(stream));
+  call.finish(call.session().streams.follow_null(stream, device, request.polls != 0));
 }
 
 void create_masked_stream(Call& call, const protocol::CreateMaskedStreamRequest& request) {

@@ -31,7 +31,8 @@ std::uint64_t Streams::name_of(hipStream_t stream) const {
 }
 
 // Runtimes of AMD's put what the null stream has in front of whatever is recorded on a stream.
-hipError_t Streams::follow_null(hipStream_t stream) const {
+hipError_t Streams::follow_null(hipStream_t stream, int device, bool polls) {
+  if (polls && !own_calls_.is_done(hip_.hipStreamQuery(stream), stream, device)) return hipSuccess;
   if (follow_null_ != nullptr) return follow_null_(stream);
   hipEvent_t event = nullptr;
   hipError_t error = hip_.hipEventCreateWithFlags(&event, hipEventDisableTiming);

@@ -48,8 +48,10 @@ class Streams {
   hipError_t create_masked(hipStream_t& stream, unsigned flags, int priority,
                            std::span<const std::uint32_t> mask) const;
 
-  // hipRemoteFollowNull(), also where the runtime has no such function. Of the current device.
-  hipError_t follow_null(hipStream_t stream) const;
+  // hipRemoteFollowNull(), also where the runtime has no such function. Of the current device, which is the
+  // stream's. `polls`: for a query, which needs it only if the stream is done. Who asks again and again does
+  // not fill it.
+  hipError_t follow_null(hipStream_t stream, int device, bool polls);
 
   // Destroys the stream once it is idle. Until then its device does not count as idle.
   hipError_t let_finish(hipStream_t stream, int device);

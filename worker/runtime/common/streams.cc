@@ -50,15 +50,18 @@ hipError_t with_free_stream(hipStream_t handle, Body&& body) {
   });
 }
 
-// The frame of waits for a stream, and of queries.
+// The frame of waits for a stream, and of queries (`polls`).
 template <typename Body>
-hipError_t with_awaited_stream(hipStream_t handle, Body&& body) {
+hipError_t with_awaited_stream(hipStream_t handle, bool polls, Body&& body) {
   return with_stream(handle, [&](const Stream& stream) -> hipError_t {
     if (graph::Library* const library = capturing()) [[unlikely]] {
       const auto verdict = library->refuse_wait(Backend::reference(stream), thread().capture_mode);
       if (verdict) return *verdict;
     }
-    const hipError_t followed = abi::kRules.follows_null ? Backend::follow_null(stream) : hipSuccess;
+    if (!abi::kRules.follows_null) return body(stream);
+    // Who asks again and again must not fill a stream that is not done anyhow.
+    if (polls && Backend::query(stream) == hipErrorNotReady) return hipErrorNotReady;
+    const hipError_t followed = Backend::follow_null(stream);
     return followed == hipSuccess ? body(stream) : followed;
   });
 }
@@ -167,11 +170,12 @@ TF_EXPORT hipError_t hipRemoteFollowNull(hipStream_t handle) {
 }
 
 hipError_t hipStreamQuery(hipStream_t handle) {
-  return with_awaited_stream(handle, [](const Backend::Stream& stream) { return Backend::query(stream); });
+  return with_awaited_stream(handle, true,
+                             [](const Backend::Stream& stream) { return Backend::query(stream); });
 }
 
 hipError_t hipStreamSynchronize(hipStream_t handle) {
-  return with_awaited_stream(handle,
+  return with_awaited_stream(handle, false,
                              [](const Backend::Stream& stream) { return Backend::synchronize(stream); });
 }
 

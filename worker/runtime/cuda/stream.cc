@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program asks of streams: creation, waiting, callbacks and memory operations in stream order.
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -19,6 +20,14 @@ struct Callback {
 void call_back(hipStream_t stream, driver::Result result, void* data) {
   const std::unique_ptr<Callback> callback(static_cast<Callback*>(data));
   callback->function(stream, check(result), callback->data);
+}
+
+// What is done at once is done when the program asks next: it was not the null stream that was busy.
+void wait_briefly(driver::Stream stream) {
+  constexpr std::chrono::microseconds kFillTime{100};
+  const auto limit = std::chrono::steady_clock::now() + kFillTime;
+  while (cu().StreamQuery(stream) == driver::Result::NOT_READY && std::chrono::steady_clock::now() < limit) {
+  }
 }
 
 }  // namespace
@@ -67,7 +76,9 @@ hipError_t Backend::follow_null(Stream stream) {
     if ((flags & hipStreamNonBlocking) != 0) return hipSuccess;  // not ordered with the null stream
     driver::Address byte = nullptr;
     if (const hipError_t error = Runtime::get().mark(thread_state().device, byte)) return error;
-    return check(cu().MemsetD8Async(byte, 0, 1, stream));
+    const hipError_t filled = check(cu().MemsetD8Async(byte, 0, 1, stream));
+    wait_briefly(stream);
+    return filled;
   };
   const int device = device_of(stream);
   return device < 0 || device == thread_state().device ? follow() : runtime::on_device(device, follow);
