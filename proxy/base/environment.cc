@@ -4,8 +4,10 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <utility>
 
 #include "hipcore/wire/device_snapshot.h"
+#include "proxy/base/tensor_fusion.h"
 #include "reference/gen/variables.h"
 #include "transport/net/io_timeout.h"
 
@@ -13,6 +15,18 @@ namespace tf::proxy {
 namespace {
 
 constexpr long kSecondsMax = 86'400;
+constexpr const char* kConnectionInfo = "TENSOR_FUSION_OPERATOR_CONNECTION_INFO";
+constexpr const char* kConnectionUrl = "TENSOR_FUSION_OPERATOR_GET_CONNECTION_URL";
+
+bool is_set(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+// By our own variables.
+bool names_worker() {
+  return is_set("TF_WORKER_SOCKET") || is_set("TF_WORKER_HOST") || is_set("TF_WORKER_PORT");
+}
 
 // Whole decimal number in [least, most].
 Result<long> number(std::string_view name, long least, long most) {
@@ -47,6 +61,36 @@ std::string environment_value(std::string_view name) {
   return {};
 }
 
+namespace {
+
+// Our own variables come first, then those of TensorFusion's operator.
+Result<Settings> read_worker(Settings settings) {
+  if (std::string path = environment_value("TF_WORKER_SOCKET"); !path.empty()) {
+    settings.worker = path.starts_with("unix:") ? path : "unix:" + path;
+    return settings;
+  }
+  if (!names_worker()) {
+    if (const std::string text = environment_value(kConnectionInfo); !text.empty()) {
+      Result<std::string> worker = parse_tensor_fusion_connection(text);
+      if (!worker)
+        return Status(Code::kInvalidArgument, std::string(kConnectionInfo) + "=" + worker.status().message());
+      settings.worker = std::move(*worker);
+      return settings;
+    }
+    settings.operator_url = environment_value(kConnectionUrl);
+  }
+  Result<long> port = number("TF_WORKER_PORT", 1, 65535);
+  if (!port) return port.status();
+  const std::string host = environment_value("TF_WORKER_HOST");
+  const bool bare_ipv6 = host.find(':') != std::string::npos && !host.starts_with('[');
+  settings.worker = (bare_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(*port);
+  return settings;
+}
+
+}  // namespace
+
+bool is_worker_named() { return names_worker() || is_set(kConnectionInfo) || is_set(kConnectionUrl); }
+
 Result<Settings> read_settings() {
   Settings settings;
   Result<long> connect = number("TF_CONNECT_TIMEOUT", 1, kSecondsMax);
@@ -77,16 +121,7 @@ Result<Settings> read_settings() {
     settings.shape = shape.value();
   }
   TF_RETURN_IF_ERROR(read_keys(settings));
-  if (std::string path = environment_value("TF_WORKER_SOCKET"); !path.empty()) {
-    settings.worker = path.starts_with("unix:") ? path : "unix:" + path;
-    return settings;
-  }
-  Result<long> port = number("TF_WORKER_PORT", 1, 65535);
-  if (!port) return port.status();
-  std::string host = environment_value("TF_WORKER_HOST");
-  bool bare_ipv6 = host.find(':') != std::string::npos && !host.starts_with('[');
-  settings.worker = (bare_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(*port);
-  return settings;
+  return read_worker(std::move(settings));
 }
 
 }  // namespace tf::proxy

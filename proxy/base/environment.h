@@ -24,8 +24,9 @@ inline constexpr unsigned kCopyThreadsMax = 16;  // for one copy, including the 
 
 // All variables of the table, parsed.
 struct Settings {
-  std::string worker;     // as net::Address::parse takes it
-  std::string transport;  // "auto", "shm", ...
+  std::string worker;        // as net::Address::parse takes it
+  std::string operator_url;  // who says which worker (tensor_fusion.h); empty: `worker` does
+  std::string transport;     // "auto", "shm", ...
   bool debug = false;
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds io_timeout{30'000};
@@ -38,6 +39,9 @@ struct Settings {
   std::string key_file;                   // empty: the usual one, where a key is needed
   std::string known_workers;              // empty: the usual one
 };
+
+// Whether a variable names a worker, or who knows it.
+bool is_worker_named();
 
 // kInvalidArgument names the variable and the values it takes.
 Result<Settings> read_settings();

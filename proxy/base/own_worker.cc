@@ -2,24 +2,12 @@
 // Looks for the worker of this user.
 #include "proxy/base/own_worker.h"
 
-#include <cstdlib>
-
 #include "transport/net/own_socket.h"
 
 namespace tf::proxy {
-namespace {
-
-bool is_set(const char* name) {
-  const char* const value = std::getenv(name);
-  return value != nullptr && *value != '\0';
-}
-
-}  // namespace
 
 bool has_choice(const Settings& settings) {
-  for (const char* const name : {"TF_WORKER_SOCKET", "TF_WORKER_HOST", "TF_WORKER_PORT"})
-    if (is_set(name)) return false;
-  return settings.key_file.empty() &&
+  return !is_worker_named() && settings.key_file.empty() &&
          settings.security.value_or(secure::Level::kNone) == secure::Level::kNone;
 }
 

@@ -66,9 +66,9 @@ void connect_first(Process& state) {
   state.busy.store(true, std::memory_order_relaxed);
   Result<Settings> settings = read_settings();
   if (settings) set_debug(settings->debug);
-  if (settings) find_worker(*settings);
   const stats::WaitScope waiting(stats::Wait::kConnect);
-  Result<Connected> parts = settings ? connect(*settings) : Result<Connected>(settings.status());
+  const Status found = settings ? find_worker(*settings) : settings.status();
+  Result<Connected> parts = found ? connect(*settings) : Result<Connected>(found);
   Phase next = Phase::kFailed;
   if (parts) {
     stats::note_transport(parts->endpoint->transport());
@@ -76,7 +76,7 @@ void connect_first(Process& state) {
     connected_client.store(client.release(), std::memory_order_release);  // pairs with acquire_client()
     next = Phase::kConnected;
   } else {
-    std::string where = settings ? " (worker " + settings->worker + ")" : "";
+    const std::string where = found ? " (worker " + settings->worker + ")" : "";
     log_line("no worker" + where + ": " + parts.status().message());
   }
   state.busy.store(false, std::memory_order_relaxed);

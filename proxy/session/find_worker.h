@@ -6,7 +6,9 @@
 
 namespace tf::proxy {
 
-// If nothing says which worker, and this user has one: the settings name it afterwards.
-void find_worker(Settings& settings);
+// The settings name the worker afterwards: the one of TensorFusion's operator if they name that; else, if
+// nothing says which worker and this user has one, that. Blocks while the operator has none, up to
+// kOperatorPatience.
+Status find_worker(Settings& settings);
 
 }  // namespace tf::proxy

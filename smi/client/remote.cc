@@ -44,7 +44,7 @@ Remote::~Remote() {
 }
 
 Result<std::unique_ptr<Remote>> Remote::connect(proxy::Settings settings) {
-  proxy::find_worker(settings);
+  TF_RETURN_IF_ERROR(proxy::find_worker(settings));
   Result<proxy::Connected> connected = proxy::connect(settings);
   if (!connected) return connected.status();
   const std::vector<int> seen =

@@ -21,7 +21,7 @@ def listed(*before, word='or'):
     return '%s %s %s' % (', '.join(names[:-1]), word, names[-1])
 
 CLEAN = {name: value for name, value in os.environ.items()
-         if not name.startswith(('TF_', 'HIP_')) and name not in ('LD_PRELOAD', 'LD_LIBRARY_PATH')}
+         if not name.startswith(('TF_', 'HIP_', 'TENSOR_FUSION_')) and name not in ('LD_PRELOAD', 'LD_LIBRARY_PATH')}
 
 
 def run(*words, **changes):

@@ -15,7 +15,7 @@ REMOTE, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(ROOT / 'docs'))
 from reference import description, make  # noqa: E402  (where it is, the command line says)
 
-NAME = r'\b(?:(?:TF|HIP|HIPCC)_[A-Z0-9_]+|(?:ROCR|CUDA)_VISIBLE_DEVICES)\b'
+NAME = r'\b(?:(?:TF|HIP|HIPCC|TENSOR_FUSION)_[A-Z0-9_]+|(?:ROCR|CUDA)_VISIBLE_DEVICES)\b'
 # A name in quotes in a source, which is how variables are read; macros of the same kind are not in quotes.
 QUOTED = re.compile(r'["\'](%s)(?:["\'=]|=")' % NAME)
 PLACES = ('transport', *support.TRANSPORTS, 'hipcore', 'proxy', 'worker', 'tools', 'benchmarks', 'examples')

@@ -11,6 +11,7 @@
 #include "hipcore/wire/gen/majors.h"
 #include "proxy/base/environment.h"
 #include "proxy/base/own_worker.h"
+#include "proxy/base/tensor_fusion.h"
 #include "reference/gen/variables.h"
 #include "shm/huge_pages.h"
 #include "tools/command_line/command_line.h"
@@ -42,11 +43,6 @@ std::vector<ProbedRuntime> probe_all(const Layout& layout) {
   runtimes.push_back(probe_runtime("cuda", (layout.lib / "libhip_cuda.so").string(), clean, kProbeTime));
   runtimes.push_back(probe_runtime("cpu", layout.cpu_runtime().string(), clean, kProbeTime));
   return runtimes;
-}
-
-bool worker_is_named() {
-  return std::getenv("TF_WORKER_HOST") != nullptr || std::getenv("TF_WORKER_SOCKET") != nullptr ||
-         std::getenv("TF_WORKER_PORT") != nullptr;
 }
 
 void print_runtime(const ProbedRuntime& runtime) {
@@ -187,6 +183,15 @@ int list(const Layout& layout, const std::string& what) {
   return 0;
 }
 
+// Where the settings name TensorFusion's operator: asks it, for them and the probe. Why not, or empty.
+std::string ask_operator(proxy::Settings& settings, EnvironmentChanges& asking) {
+  if (settings.operator_url.empty()) return {};
+  Status found = proxy::ask_tensor_fusion(settings, proxy::kServiceAccountToken,
+                                          Deadline::after(settings.connect_timeout));
+  if (found) found = point_at_worker(settings.worker, asking);
+  return found ? std::string() : std::string(found.message());
+}
+
 }  // namespace
 
 int info(const Layout& layout, const InfoOptions& options) {
@@ -206,16 +211,18 @@ int info(const Layout& layout, const InfoOptions& options) {
   found.watches_pages = mirror::WrittenPages().can_watch();
   Result<proxy::Settings> settings = proxy::read_settings();
   if (!settings) found.wrong = settings.status().message();
+  if (settings) found.wrong = ask_operator(*settings, asking);
   if (settings)
     proxy::find_own_worker(*settings, [&settings](const net::Address& address) {
       return choose(settings->transport, address).is_ok();
     });
-  const bool has_own = settings && !worker_is_named() && settings->worker.starts_with("unix:");
+  const bool has_own = settings && !proxy::is_worker_named() && settings->worker.starts_with("unix:");
   // Twice: over the best transport and the next.
   const std::chrono::seconds patience =
       settings ? 2 * std::chrono::ceil<std::chrono::seconds>(settings.value().connect_timeout) + kProbeTime
                : kProbeTime;
-  if (worker_is_named() || has_own)
+  const bool unknown = settings && !settings->operator_url.empty();  // it did not say which
+  if ((proxy::is_worker_named() || has_own) && !unknown)
     found.workers.push_back(probe_runtime("worker", layout.proxy_library().string(), asking, patience));
   if (settings) found.keys = find_key_facts(settings.value());  // after it may have met the worker
   options.json ? print_json(found) : print_text(found);

@@ -54,6 +54,22 @@ TEST_F(Environment, WhatNamesAWorkerLeavesNoChoice) {
   EXPECT_TRUE(has_choice(read_settings().value()));
 }
 
+TEST_F(Environment, TensorFusionsVariablesComeAfterOurs) {
+  ::setenv("TENSOR_FUSION_OPERATOR_GET_CONNECTION_URL", "http://operator/api", 1);
+  EXPECT_EQ(read_settings()->operator_url, "http://operator/api");
+  EXPECT_FALSE(has_choice(read_settings().value()));
+  ::setenv("TENSOR_FUSION_OPERATOR_CONNECTION_INFO", "native+10.0.0.7+8000+w-1", 1);
+  EXPECT_EQ(read_settings()->worker, "10.0.0.7:8000");
+  EXPECT_EQ(read_settings()->operator_url, "");
+  ::setenv("TENSOR_FUSION_OPERATOR_CONNECTION_INFO", "teapot", 1);
+  EXPECT_EQ(
+      read_settings().status().message().find("TENSOR_FUSION_OPERATOR_CONNECTION_INFO=\"teapot\": expected"),
+      0u);
+  ::setenv("TF_WORKER_HOST", "gpu7", 1);
+  EXPECT_EQ(read_settings()->worker, "gpu7:18515");
+  EXPECT_EQ(read_settings()->operator_url, "");
+}
+
 TEST_F(Environment, Keys) {
   EXPECT_FALSE(read_settings()->security);
   ::setenv("TF_SECURITY", "auth", 1);
