@@ -17,8 +17,8 @@
 namespace tf::proxy {
 namespace {
 
-constexpr std::chrono::seconds kSlow{5};
-constexpr std::string_view kScheme = "http://";
+constexpr std::chrono::seconds kHttpSlow{5};
+constexpr std::string_view kHttpScheme = "http://";
 
 std::optional<std::uint64_t> number_of(std::string_view text) {
   std::uint64_t value = 0;
@@ -38,7 +38,7 @@ std::string lower(std::string_view text) {
   return small;
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
     text.remove_suffix(1);
@@ -62,7 +62,7 @@ Result<std::string> read_to_end(int socket, Deadline deadline, const std::functi
     }
     if (errno == EINTR) continue;
     if (errno != EAGAIN) return Status::from_errno("recv", errno);
-    const Deadline wait = told || !on_slow ? deadline : deadline.sooner(Deadline::after(kSlow));
+    const Deadline wait = told || !on_slow ? deadline : deadline.sooner(Deadline::after(kHttpSlow));
     const Status readable = net::wait_readable(socket, wait);
     if (readable.code() == Code::kTimeout && !deadline.passed() && !told && on_slow) {
       told = true;
@@ -73,7 +73,7 @@ Result<std::string> read_to_end(int socket, Deadline deadline, const std::functi
   }
 }
 
-Status malformed(std::string_view what) {
+Status no_http(std::string_view what) {
   return {Code::kProtocol, "the reply is not of HTTP/1: " + std::string(what)};
 }
 
@@ -87,29 +87,29 @@ Result<std::optional<std::uint64_t>> promised_length(std::string_view head) {
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
     const std::string name = lower(line.substr(0, colon));
-    const std::string_view value = trimmed(line.substr(colon + 1));
-    if (name == "transfer-encoding") return malformed("HTTP/1.0 has no transfer encodings");
+    const std::string_view value = without_blanks(line.substr(colon + 1));
+    if (name == "transfer-encoding") return no_http("HTTP/1.0 has no transfer encodings");
     if (name != "content-length") continue;
     length = number_of(value);
-    if (!length) return malformed("a length that is no number");
+    if (!length) return no_http("a length that is no number");
   }
   return length;
 }
 
 Result<HttpReply> take_apart(std::string_view text) {
   // HTTP/1.1 200 OK
-  if (!text.starts_with("HTTP/1.") || text.size() < 12 || text[8] != ' ') return malformed("no status");
+  if (!text.starts_with("HTTP/1.") || text.size() < 12 || text[8] != ' ') return no_http("no status");
   const auto status = number_of(text.substr(9, 3));
-  if (!status || *status < 100) return malformed("no status");
+  if (!status || *status < 100) return no_http("no status");
   std::size_t blank = text.find("\r\n\r\n"), skip = 4;
   if (const std::size_t plain = text.find("\n\n"); plain < blank) blank = plain, skip = 2;
-  if (blank == std::string_view::npos) return malformed("no end of its head");
+  if (blank == std::string_view::npos) return no_http("no end of its head");
   const std::string_view first_line = text.substr(0, text.find('\n') + 1);
   const std::string_view head = text.substr(first_line.size(), blank + skip - first_line.size());
   std::string_view body = text.substr(blank + skip);
   auto length = promised_length(head);
   if (!length) return length.status();
-  if (*length && body.size() < **length) return malformed("it is cut short");
+  if (*length && body.size() < **length) return no_http("it is cut short");
   if (*length) body = body.substr(0, **length);
   return HttpReply{static_cast<int>(*status), std::string(body)};
 }
@@ -124,8 +124,8 @@ std::string HttpUrl::authority() const {
 Result<HttpUrl> parse_http_url(std::string_view text) {
   const auto wrong = [](std::string why) { return Status(Code::kInvalidArgument, std::move(why)); };
   if (text.starts_with("https://")) return wrong("https is not supported, expected http://HOST[:PORT]/PATH");
-  if (!text.starts_with(kScheme) || !is_visible(text)) return wrong("expected http://HOST[:PORT]/PATH");
-  text.remove_prefix(kScheme.size());
+  if (!text.starts_with(kHttpScheme) || !is_visible(text)) return wrong("expected http://HOST[:PORT]/PATH");
+  text.remove_prefix(kHttpScheme.size());
   const std::size_t end = std::min(text.find_first_of("/?#"), text.size());
   const std::string_view place = text.substr(0, end);
   std::string_view target = text.substr(end);

@@ -15,11 +15,11 @@
 namespace tf::proxy {
 namespace {
 
-constexpr std::size_t kNameBytesMax = 64;
-constexpr std::size_t kShownBytesMax = 120;
-constexpr std::chrono::seconds kPause{1};
+constexpr std::size_t kSegmentNameBytesMax = 64;
+constexpr std::size_t kAnswerShownBytesMax = 120;
+constexpr std::chrono::seconds kOperatorPause{1};
 constexpr std::chrono::seconds kUnreachable{30};  // a service that does not listen for so long will not
-constexpr std::chrono::seconds kSlow{5};
+constexpr std::chrono::seconds kOperatorSlow{5};
 
 std::string_view take_field(std::string_view& text) {
   const std::size_t end = std::min(text.find('+'), text.size());
@@ -30,7 +30,7 @@ std::string_view take_field(std::string_view& text) {
 
 // What a foreign service says, for a line of text.
 std::string shown(std::string_view text) {
-  std::string safe(text.substr(0, kShownBytesMax));
+  std::string safe(text.substr(0, kAnswerShownBytesMax));
   for (char& each : safe)
     if (each < ' ' || each == 0x7f) each = ' ';
   while (safe.ends_with(' ')) safe.pop_back();
@@ -44,16 +44,16 @@ Status wrong(std::string_view text) {
               "or shmem+NAME"};
 }
 
-bool is_name(std::string_view text) {
+bool is_segment_name(std::string_view text) {
   const auto allowed = [](char each) {
     return (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') || (each >= '0' && each <= '9') ||
            each == '_' || each == '-' || each == '.';
   };
-  return !text.empty() && text.size() <= kNameBytesMax && !text.starts_with('.') &&
+  return !text.empty() && text.size() <= kSegmentNameBytesMax && !text.starts_with('.') &&
          std::ranges::all_of(text, allowed);
 }
 
-std::string trimmed(std::string text) {
+std::string without_end(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) text.pop_back();
   return text;
 }
@@ -64,7 +64,7 @@ std::string read_token(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file.read(token.data(), static_cast<std::streamsize>(token.size())) && file.gcount() == 0) return {};
   token.resize(static_cast<std::size_t>(file.gcount()));
-  return trimmed(std::move(token));
+  return without_end(std::move(token));
 }
 
 // None: ask again.
@@ -80,7 +80,7 @@ std::optional<Status> take_reply(Result<HttpReply>& reply, Settings& settings) {
     return Status(reply->status == 401 || reply->status == 403 ? Code::kPermission : Code::kUnavailable,
                   "it answered " + std::to_string(reply->status) + (said.empty() ? "" : ": " + said));
   }
-  Result<std::string> worker = parse_tensor_fusion_connection(trimmed(reply->body));
+  Result<std::string> worker = parse_tensor_fusion_connection(without_end(reply->body));
   if (!worker) return Status(Code::kProtocol, "it answered " + worker.status().message());
   settings.worker = std::move(*worker);
   settings.operator_url.clear();
@@ -95,7 +95,7 @@ Result<std::string> parse_tensor_fusion_connection(std::string_view text) {
   std::string_view rest = text;
   const std::string_view protocol = take_field(rest), first = take_field(rest);
   if (protocol == "shmem") {
-    if (!is_name(first)) return wrong(text);
+    if (!is_segment_name(first)) return wrong(text);
     return "unix:" + shared_memory_socket(first);
   }
   const std::string_view port = take_field(rest);
@@ -116,7 +116,7 @@ Status ask_tensor_fusion(Settings& settings, const std::string& token_file, Dead
     return Status(status.code(), "TensorFusion's operator at " + url->authority() + ": " + status.message());
   };
   const Deadline reachable = Deadline::after(kUnreachable).sooner(deadline);
-  const Deadline slow = Deadline::after(kSlow);
+  const Deadline slow = Deadline::after(kOperatorSlow);
   bool told = false;
   const auto tell = [&] {
     if (!told && on_slow) on_slow();
@@ -129,7 +129,7 @@ Status ask_tensor_fusion(Settings& settings, const std::string& token_file, Dead
     if (silent && reachable.passed()) return named(reply.status());
     if (deadline.passed()) return named({Code::kTimeout, "it has no worker yet"});
     if (slow.passed()) tell();
-    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(kPause, deadline.remaining()));
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(kOperatorPause, deadline.remaining()));
   }
 }
 
