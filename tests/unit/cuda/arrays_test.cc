@@ -123,18 +123,21 @@ TEST_F(CudaRuntime, TexturesAndSurfacesAreTheDriversOwn) {
   EXPECT_EQ(driver_->sampling.borderColor[3], 2);
   hipSurfaceObject_t surface = nullptr;
   ASSERT_EQ(hipCreateSurfaceObject(&surface, &resource), hipSuccess);
-  EXPECT_EQ(number_of(surface), State::kTexture);
+  // Above the driver's object: one layer, and elements of two floats (device/surface_form.h).
+  EXPECT_EQ(number_of(surface), State::kTexture | UINT64_C(1) << 32 | UINT64_C(0xf2) << 56);
+  EXPECT_EQ(hipFreeArray(array), hipSuccess);
   EXPECT_EQ(hipDestroySurfaceObject(surface), hipSuccess);
+  EXPECT_EQ(calls("ArrayDestroy"), 0) << "the texture reads it";
   EXPECT_EQ(hipDestroyTextureObject(texture), hipSuccess);
   EXPECT_EQ(calls("TexObjectDestroy"), 1);
   EXPECT_EQ(calls("SurfObjectDestroy"), 1);
+  EXPECT_EQ(calls("ArrayDestroy"), 1);
   resource.resType = hipResourceTypeLinear;
   resource.res.linear = {at(0x4000), kFloat2, 256};
   ASSERT_EQ(hipCreateTextureObject(&texture, &resource, &how, nullptr), hipSuccess);
   EXPECT_EQ(driver_->resource.res.linear.devPtr, at(0x4000));
   EXPECT_EQ(driver_->resource.res.linear.numChannels, 2u);
   EXPECT_EQ(hipDestroyTextureObject(texture), hipSuccess);
-  EXPECT_EQ(hipFreeArray(array), hipSuccess);
 }
 
 }  // namespace
