@@ -67,18 +67,24 @@ def run(*command):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 
 
+def major_of(tool):
+    found = re.search(r"(?:version|LLD) (\d+)", run(tool, "--version").stdout)
+    return int(found[1]) if found else 0
+
+
 class Compiler:
     def __init__(self, clang):
         self.clang = clang
         folder = pathlib.Path(os.path.realpath(shutil.which(clang))).parent
         self.readelf, self.linker = (shutil.which(name, path=folder) or shutil.which(name)
                                      for name in ("llvm-readelf", "ld.lld"))
-        found = re.search(r"version (\d+)", run(clang, "--version").stdout)
-        self.major = int(found[1]) if found else 0
+        self.major = major_of(clang)
 
     def usable(self):
         targets = run(self.clang, "--print-targets").stdout
-        return "amdgcn" in targets and self.readelf is not None and self.linker is not None
+        # Clang calls the linker of its own version, or the one that there is; an older one does not know its options.
+        return ("amdgcn" in targets and self.readelf is not None and self.linker is not None
+                and major_of(self.linker) >= self.major)
 
     def compile(self, target, version, out):
         """Whether this clang knows the target in that version of code objects."""
