@@ -81,7 +81,14 @@ TEST_F(CudaRuntime, LevelsOfMipmappedArrays) {
   ASSERT_EQ(hipCreateTextureObject(&texture, &resource, &how, nullptr), hipSuccess);
   EXPECT_EQ(number_of(driver_->resource.res.mipmap.hMipmappedArray), State::kMipmapped);
   EXPECT_EQ(hipDestroyTextureObject(texture), hipSuccess);
+  // A texture of one level keeps all of it.
+  resource.resType = hipResourceTypeArray;
+  resource.res.array.array = level;
+  ASSERT_EQ(hipCreateTextureObject(&texture, &resource, &how, nullptr), hipSuccess);
+  EXPECT_EQ(number_of(driver_->resource.res.array.hArray), State::kMipmapped + 3);
   EXPECT_EQ(hipFreeMipmappedArray(mipmapped), hipSuccess);
+  EXPECT_EQ(calls("MipmappedArrayDestroy"), 0);
+  EXPECT_EQ(hipDestroyTextureObject(texture), hipSuccess);
   EXPECT_EQ(calls("MipmappedArrayDestroy"), 1);
   EXPECT_EQ(calls("ArrayDestroy"), 0);
 }

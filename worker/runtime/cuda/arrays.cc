@@ -63,7 +63,7 @@ hipError_t Arrays::create(const array::Shape& shape, unsigned levels, bool mipma
   }
   next_ += bytes;
   for (unsigned level = 0; level < levels; ++level) {
-    levels_[places[level].base] = {made[level], places[level]};
+    levels_[places[level].base] = {made[level], places[level], places.front().base};
     owner.levels.push_back(places[level].base);
   }
   owners_[places.front().base] = std::move(owner);
@@ -90,23 +90,23 @@ hipError_t Arrays::destroy(std::uint64_t base) {
   return owner ? end(owner->array, owner->mipmapped) : hipSuccess;
 }
 
-bool Arrays::hold(std::uint64_t base) {
+std::optional<std::uint64_t> Arrays::hold(std::uint64_t level) {
   const MutexLock lock(mutex_);
-  const auto found = owners_.find(base);
-  if (found == owners_.end() || found->second.destroyed) return false;
-  ++found->second.users;
-  return true;
+  const auto found = levels_.find(level);  // levels go when their array is destroyed
+  if (found == levels_.end()) return std::nullopt;
+  ++owners_.at(found->second.owner).users;
+  return found->second.owner;
 }
 
-hipError_t Arrays::drop(std::uint64_t base) {
-  std::optional<Owner> owner;
+hipError_t Arrays::drop(std::uint64_t owner) {
+  std::optional<Owner> last;
   {
     const MutexLock lock(mutex_);
-    const auto found = owners_.find(base);
+    const auto found = owners_.find(owner);
     if (found == owners_.end()) return hipErrorInvalidValue;
-    owner = release(found);
+    last = release(found);
   }
-  return owner ? end(owner->array, owner->mipmapped) : hipSuccess;
+  return last ? end(last->array, last->mipmapped) : hipSuccess;
 }
 
 std::optional<NamedArray> Arrays::find(std::uint64_t address) const {

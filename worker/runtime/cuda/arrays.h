@@ -21,6 +21,7 @@ namespace tf::cuda {
 struct NamedArray {
   driver::Array array = nullptr;
   array::Place place;
+  std::uint64_t owner = 0;  // where the array's first level begins
 };
 
 class Arrays {
@@ -34,10 +35,11 @@ class Arrays {
                     std::vector<array::Place>& places);
   // The driver's array ends when nobody holds it any more; its name ends now.
   hipError_t destroy(std::uint64_t base);
-  // A texture or surface reads the array from now on. False: there is none that begins at `base`.
-  bool hold(std::uint64_t base);
+  // A texture or surface reads the level that begins at `level` from now on: its array is held. Nothing:
+  // there is no such level. What it returns is for drop().
+  std::optional<std::uint64_t> hold(std::uint64_t level);
   // One that hold() counted does no longer.
-  hipError_t drop(std::uint64_t base);
+  hipError_t drop(std::uint64_t owner);
   // Nothing: the address names no array.
   std::optional<NamedArray> find(std::uint64_t address) const;
   // Of a mipmapped array whose first level stands at `base`. Null: there is none.

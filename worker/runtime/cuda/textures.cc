@@ -59,25 +59,25 @@ bool is_known_memory(const hipResourceDesc& resource) {
 // Which arrays objects of one kind hold. Thread-safe.
 class Held {
  public:
-  void add(std::uint64_t object, std::uint64_t base) {
+  void add(std::uint64_t object, std::uint64_t owner) {
     const MutexLock lock(mutex_);
-    bases_[object] = base;
+    owners_[object] = owner;
   }
   hipError_t drop(std::uint64_t object) {
-    std::uint64_t base = 0;
+    std::uint64_t owner = 0;
     {
       const MutexLock lock(mutex_);
-      const auto found = bases_.find(object);
-      if (found == bases_.end()) return hipSuccess;  // of memory
-      base = found->second;
-      bases_.erase(found);
+      const auto found = owners_.find(object);
+      if (found == owners_.end()) return hipSuccess;  // of memory
+      owner = found->second;
+      owners_.erase(found);
     }
-    return named_arrays().drop(base);
+    return named_arrays().drop(owner);
   }
 
  private:
   Mutex mutex_;
-  std::map<std::uint64_t, std::uint64_t> bases_ TF_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, std::uint64_t> owners_ TF_GUARDED_BY(mutex_);
 };
 
 // The driver numbers textures and surfaces apart. Never destroyed.
@@ -93,14 +93,14 @@ Held& surfaces_held() {
 // Makes an object of an array, which stays as long as the object.
 template <typename Make>
 hipError_t make_of_array(const array::Mipmaps& arrays, Held& held, Make make) {
-  const std::uint64_t base = arrays.places.front().base;
-  if (!named_arrays().hold(base)) return hipErrorInvalidValue;
+  const auto owner = named_arrays().hold(arrays.places.front().base);
+  if (!owner) return hipErrorInvalidValue;
   std::uint64_t object = 0;
   const hipError_t error = make(object);
   if (error == hipSuccess)
-    held.add(object, base);
+    held.add(object, *owner);
   else
-    static_cast<void>(named_arrays().drop(base));
+    static_cast<void>(named_arrays().drop(*owner));
   return error;
 }
 
