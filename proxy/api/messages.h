@@ -326,7 +326,7 @@ MESSAGE(0x0300, call, SynchronizeDevice) { u64 reserved; };
 
 MESSAGE(0x0304, call, SynchronizeStream) { u64 stream; };
 
-MESSAGE(0x0305, call, QueryStream) PROMPT { u64 stream; u64 polls; };
+MESSAGE(0x0305, call, QueryStream) PROMPT { u64 stream; };
 
 // The stream is not done before what the null stream of its device has so far is (Rules::follows_null). polls: a
 // query follows, not a wait.
