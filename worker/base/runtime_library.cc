@@ -117,7 +117,7 @@ bool lies_among_our_own(const std::string& file) {
   std::error_code error;
   const fs::path real = fs::canonical(file, error);
   if (error) return false;
-  const std::vector<fs::path> own = own_library_directories();
+  const std::vector<fs::path>& own = own_library_directories();
   return std::any_of(own.begin(), own.end(), [&](const fs::path& directory) {
     return real.parent_path() == fs::weakly_canonical(directory, error);
   });
@@ -137,13 +137,17 @@ std::string why_unusable(const RuntimeLibrary& runtime) {
 
 }  // namespace
 
-// TF_INSTALL_LIBDIR; tools/hip-remote/layout.cc looks in the same places.
-std::vector<fs::path> own_library_directories() {
-  std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  if (error) return {};
-  const fs::path prefix = executable.parent_path().parent_path();
-  return {prefix / "lib", prefix / TF_INSTALL_LIBDIR};
+// TF_INSTALL_LIBDIR; tools/hip-remote/layout.cc looks in the same places. Looked up once: below a chroot(2),
+// the link leads elsewhere when the process has got mounts of its own.
+const std::vector<fs::path>& own_library_directories() {
+  static const std::vector<fs::path> directories = [] {
+    std::error_code error;
+    const fs::path executable = fs::read_symlink("/proc/self/exe", error);
+    if (error) return std::vector<fs::path>();
+    const fs::path prefix = executable.parent_path().parent_path();
+    return std::vector<fs::path>{prefix / "lib", prefix / TF_INSTALL_LIBDIR};
+  }();
+  return directories;
 }
 
 Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::string& file) {

@@ -19,7 +19,7 @@ namespace tf::worker {
 
 // Where hip-worker's own libraries may be: next to the executable's bin directory, in a build tree or an
 // installation.
-std::vector<std::filesystem::path> own_library_directories();
+const std::vector<std::filesystem::path>& own_library_directories();
 
 class RuntimeLibrary {
  public:

@@ -148,6 +148,7 @@ std::string Sandbox::limits() const {
 void Sandbox::enter(const std::string& runtime) {
   if (!options_.folder.empty()) ::setenv("TMPDIR", options_.folder.c_str(), 1);
   limit_process(options_.processes);
+  static_cast<void>(own_library_directories());  // while /proc says where this program lies
   off_ = options_.off || spares_drivers(options_, runtime, device_files());
   if (off_) return;
   // What whoever started the worker had open, without close-on-exec; open files are behind no wall.

@@ -110,6 +110,7 @@ Status Supervisor::run() {
 
 // One turn of the poll loop.
 Status Supervisor::round() {
+  service_.turns();
   spawn_spares();
   std::vector<pollfd> polled;
   polled.push_back({signals_.get(), POLLIN, 0});
@@ -151,7 +152,7 @@ Status Supervisor::round() {
 
 Deadline Supervisor::next_deadline() const {
   Deadline soonest = intake_.deadline();
-  soonest = soonest.sooner(spares_.next()).sooner(scrapes_.deadline());
+  soonest = soonest.sooner(spares_.next()).sooner(scrapes_.deadline()).sooner(service_.next());
   if (!accept_at_.passed()) soonest = soonest.sooner(accept_at_);
   for (const auto& [pid, child] : children_) soonest = soonest.sooner(child.deadline);
   return soonest;
@@ -176,6 +177,7 @@ void Supervisor::announce(const std::string& walls) {
   if (!options_.quiet) log("walls around sessions: {}", walls.substr(0, end));
   if (!options_.quiet && end != walls.size())
     log("limits of sessions: {}", walls.substr(end + std::strlen(protocol::kLimitsAfterWalls)));
+  service_.ready(fmt::format("{} clients at most", options_.sessions_max));
   if (options_.ready_fd < 0) return;
   const std::string line = fmt::format("ready {} {}\n", options_.tcp ? options_.port : 0, options_.socket);
   if (::write(options_.ready_fd, line.data(), line.size()) < 0)
@@ -385,6 +387,7 @@ void Supervisor::end_spare_of_others(const DeviceSet& devices) {
 // Takes no new clients; served ones may finish what they have sent, for a limited time.
 Status Supervisor::shut_down() {
   stopping_ = true;
+  service_.stopping();
   listeners_.clear();
   scrapes_.close();
   intake_.clear();

@@ -36,6 +36,7 @@
 #include "worker/supervisor/metrics.h"
 #include "worker/supervisor/offers.h"
 #include "worker/supervisor/scrapes.h"
+#include "worker/supervisor/service_manager.h"
 #include "worker/supervisor/session_cgroups.h"
 #include "worker/supervisor/session_folders.h"
 #include "worker/supervisor/session_log.h"
@@ -170,6 +171,7 @@ class Supervisor {
   Deadline next_deadline() const;
 
   Options options_;
+  ServiceManager service_;
   std::vector<net::Listener> listeners_;
   net::OwnedFd signals_;
   Door door_;

@@ -57,7 +57,10 @@ bool Supervisor::still_welcome(Intake::Connection& connection) {
 }
 
 void Supervisor::reload_keys() {
+  if (announced_) service_.reloading();
   const Status reloaded = gate_->reload();
+  if (announced_)
+    service_.ready(reloaded ? fmt::format("{} keys may come in", gate_->size()) : reloaded.message());
   if (!reloaded)
     return log(LogLevel::kWarning, "the authorized keys stay as they were: {}", reloaded.message());
   if (!options_.quiet) log("the authorized keys were read again: {} keys may come in", gate_->size());
