@@ -13,10 +13,11 @@ Layout find_layout() {
   Layout layout;
   layout.bin = self.parent_path();
   fs::path prefix = layout.bin.parent_path();
-  // A build tree, or an installation (worker/base/runtime_library.cc looks in the same places). Our own CPU
-  // runtime marks the directory: a libamdhip64 might be AMD's.
+  // A build tree, or an installation (worker/base/runtime_library.cc looks in the same places). The links
+  // without a version mark the folder: they come with the client, and a libamdhip64 might be AMD's.
+  const std::string mark = "plain-" + std::to_string(protocol::kHipMajor.number);
   for (const char* candidate : {"lib", TF_INSTALL_LIBDIR}) {
-    if (fs::exists(prefix / candidate / "libhip_cpu.so", error)) {
+    if (fs::exists(prefix / candidate / mark, error)) {
       layout.lib = prefix / candidate;
       return layout;
     }
