@@ -6,6 +6,8 @@
 # The prefix should be one of our own or /usr/local: in /usr the proxy would take the place of AMD's library. It may be
 # moved: everything finds the rest from where it lies itself.
 include(CMakePackageConfigHelpers)
+set(TF_INSTALL_FINDDIR ${CMAKE_INSTALL_LIBDIR} CACHE STRING
+    "Folder for what find_package(hip-remote) and pkg-config look for; by default that of the libraries")
 
 get_property(links GLOBAL PROPERTY TF_TRANSPORT_LINKS)
 list(REMOVE_DUPLICATES links)
@@ -48,7 +50,7 @@ install(CODE "
     execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug --wildcard --remove-section=.gnu.lto_*
                     --remove-section=.gnu.debuglto_* \${archives} COMMAND_ERROR_IS_FATAL ANY)
   endif()")
-install(EXPORT hip-remote-targets NAMESPACE hip-remote:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hip-remote)
+install(EXPORT hip-remote-targets NAMESPACE hip-remote:: DESTINATION ${TF_INSTALL_FINDDIR}/cmake/hip-remote)
 foreach(folder ${folders_of_headers})
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.h)
   list(FILTER headers EXCLUDE REGEX "/transport/secure/(openssl|tls)\\.h$")  # inside only: they need OpenSSL's headers
@@ -57,12 +59,12 @@ endforeach()
 
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/hip-remote-config.cmake.in
   ${CMAKE_BINARY_DIR}/hip-remote-config.cmake
-  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hip-remote PATH_VARS CMAKE_INSTALL_LIBDIR)
+  INSTALL_DESTINATION ${TF_INSTALL_FINDDIR}/cmake/hip-remote PATH_VARS CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/hip-remote-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/hip-remote-config.cmake ${CMAKE_BINARY_DIR}/hip-remote-config-version.cmake
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hip-remote)
-file(RELATIVE_PATH TF_PKGCONFIG_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+        DESTINATION ${TF_INSTALL_FINDDIR}/cmake/hip-remote)
+file(RELATIVE_PATH TF_PKGCONFIG_TO_PREFIX /${TF_INSTALL_FINDDIR}/pkgconfig /)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/hip-remote.pc.in ${CMAKE_BINARY_DIR}/hip-remote.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/hip-remote.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_BINARY_DIR}/hip-remote.pc DESTINATION ${TF_INSTALL_FINDDIR}/pkgconfig)
 include(TfHipPackage)

@@ -20,11 +20,12 @@ NAME = r'\b(?:(?:TF|HIP|HIPCC|TENSOR_FUSION)_[A-Z0-9_]+|(?:ROCR|CUDA)_VISIBLE_DE
 QUOTED = re.compile(r'["\'](%s)(?:["\'=]|=")' % NAME)
 PLACES = ('transport', *support.TRANSPORTS, 'hipcore', 'proxy', 'worker', 'tools', 'benchmarks', 'examples')
 # Not variables of ours that users set: settings of the scripts that build and test, names of types, macros of HIP.
-OTHERS = {'TF_SKIP_SETUP', 'HIP_MEMCPY3D', 'HIP_SKIP_THIS_TEST', 'HIP_ENABLE_WARP_SYNC_BUILTINS'}
+OTHERS = {'TF_SKIP_SETUP', 'TF_PREBUILT', 'HIP_MEMCPY3D',
+          'HIP_SKIP_THIS_TEST', 'HIP_ENABLE_WARP_SYNC_BUILTINS'}
 # What tests read.
-OF_TESTS = {'TF_BUILD_DIR', 'TF_SANITIZED', 'TF_FAULT_TRANSPORT', 'TF_STRESS_SECONDS', 'TF_TEST_HIP_MAJOR',
-            'TF_TEST_LARGE', 'TF_TEST_RUNTIME_MAJOR', 'TF_TEST_SESSION', 'TF_TEST_SESSIONS', 'TF_TEST_TAKE_WINDOW',
-            'TF_TEST_TRANSPORTS'}
+OF_TESTS = {'TF_BUILD_DIR', 'TF_OWN_MOUNTS', 'TF_SANITIZED', 'TF_FAULT_TRANSPORT', 'TF_STRESS_SECONDS',
+            'TF_TEST_HIP_MAJOR', 'TF_TEST_LARGE', 'TF_TEST_RUNTIME_MAJOR', 'TF_TEST_SESSION', 'TF_TEST_SESSIONS',
+            'TF_TEST_TAKE_WINDOW', 'TF_TEST_TRANSPORTS'}
 ANYWHERE = re.compile(r'\b(?:TF|HIP_CPU|HIP_CUDA|HIPCC_CPU)_[A-Z0-9_]*[A-Z0-9]\b')
 MACRO = re.compile(r'#\s*define\s+(TF_\w+)')
 # In CMake's files NAME=value sets an environment variable, NAME="value" a macro.
