@@ -4,9 +4,12 @@ import os
 import signal
 import socket
 import tempfile
+import unittest
 
 from harness import FaultTest, Worker, eventually, main
 from keys import Keys
+
+USER = 61234  # nobody has it
 
 
 class ServiceTest(FaultTest):
@@ -85,6 +88,23 @@ class States(ServiceTest):
         self.assertIn("nobody hears there that this worker is ready", worker.log())
         with worker.client("shm", "hello") as client:
             self.assertEqual(client.wait(30), 0, client.errors())
+
+    @unittest.skipUnless(os.geteuid() == 0, "takes root, who gives the key away")
+    def test_a_key_that_root_gives(self):
+        keys = Keys()
+        self.addCleanup(keys.__exit__)
+        os.chmod(keys.directory.name, 0o755)
+        os.chown(keys.path("worker"), 0, USER)
+        os.chmod(keys.authorized, 0o644)
+        for mode, is_taken in ((0o440, True), (0o444, False), (0o460, False)):
+            with self.subTest(mode=oct(mode)):
+                os.chmod(keys.path("worker"), mode)
+                if is_taken:
+                    with Worker(*keys.options(), user=USER) as worker:
+                        self.assertIn("this worker's key is", worker.log())
+                else:
+                    with self.assertRaisesRegex(AssertionError, "the output ended"):
+                        Worker(*keys.options(), user=USER)
 
 
 class Watchdog(ServiceTest):

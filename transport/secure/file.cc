@@ -40,7 +40,8 @@ Status check(const std::string& path, const struct stat& info, Privacy privacy) 
     return {Code::kPermission, path + " belongs to user " + std::to_string(info.st_uid) +
                                    ", who could change it; expected user " + std::to_string(::geteuid()) +
                                    " or root"};
-  const mode_t forbidden = privacy == Privacy::kSecret ? 077 : 022;
+  const bool is_given = info.st_uid == 0 && ::geteuid() != 0;  // by root, to us through the file's group
+  const mode_t forbidden = privacy == Privacy::kTrusted ? 022 : is_given ? 037 : 077;
   if ((info.st_mode & forbidden) == 0) return Status::ok();
   if (privacy == Privacy::kSecret)
     return {Code::kPermission, path + " has the mode " + octal(info.st_mode) +

@@ -13,7 +13,8 @@ namespace tf::secure {
 
 // Who else may do what with a file.
 enum class Privacy {
-  kSecret,   // nobody may read it: mode 0600 or less
+  kSecret,  // nobody may read it: mode 0600 or less; where root owns it, which this process is not, its group
+            // may: so systemd's LoadCredential= and Kubernetes' secrets come
   kTrusted,  // nobody may write it: what stands there is believed
 };
 
