@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Helm chart, rendered by render.go for several sets of values: what the objects refer to has to exist, and the
+worker has to take the options. helm itself is not in Debian.
+chart_test.py SOURCE-FOLDER BUILD-FOLDER
+It needs go, golang-github-masterminds-sprig-dev, golang-yaml.v2-dev and PyYAML."""
+import copy
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
+
+ROOT, BUILD = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+CHART = ROOT / "packaging" / "chart" / "hip-remote"
+GOPATH = pathlib.Path("/usr/share/gocode")
+LIBRARIES = ("github.com/Masterminds/sprig", "gopkg.in/yaml.v2")
+USABLE = yaml is not None and shutil.which("go") and all((GOPATH / "src" / name).is_dir() for name in LIBRARIES)
+ALL = {"worker": {"limit": "memory=8G streams=256", "requireSandbox": True, "extraArgs": ["--verbose"]},
+       "keys": {"secretName": "keys"}, "resources": {"limits": {"amd.com/gpu": 1}}, "supplementalGroups": [44, 104],
+       "nodeSelector": {"gpu": "yes"}, "tolerations": [{"key": "gpu", "operator": "Exists"}],
+       "imagePullSecrets": [{"name": "pull"}], "priorityClassName": "high", "podAnnotations": {"a": "b"},
+       "hostSocket": {"enabled": True, "allowUid": [1000, 1001]},
+       "metrics": {"serviceMonitor": {"enabled": True, "labels": {"release": "prometheus"}}},
+       "networkPolicy": {"enabled": True, "clients": [{"podSelector": {"matchLabels": {"hip": "yes"}}}],
+                         "monitoring": [{"namespaceSelector": {}}]}}
+
+
+def merged(under, over):
+    result = copy.deepcopy(under)
+    for name, value in over.items():
+        both = isinstance(value, dict) and isinstance(result.get(name), dict)
+        result[name] = merged(result[name], value) if both else value
+    return result
+
+
+@unittest.skipUnless(USABLE, "go, its libraries sprig and yaml.v2, and PyYAML are needed")
+class Chart(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="hip-chart-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.program = os.path.join(cls.folder.name, "render")
+        cls.values = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
+        about = yaml.safe_load((CHART / "Chart.yaml").read_text(encoding="utf-8"))
+        cls.about = {name[0].upper() + name[1:]: value for name, value in about.items()}
+        subprocess.run(["go", "build", "-o", cls.program, str(ROOT / "tests/chart/render.go")], check=True, timeout=300,
+                       env={**os.environ, "GO111MODULE": "off", "GOPATH": str(GOPATH),
+                            "GOCACHE": cls.folder.name + "/cache"})
+
+    def run_renderer(self, changes):
+        context = {"Values": merged(self.values, changes), "Chart": self.about,
+                   "Release": {"Name": "gpu", "Namespace": "default", "Service": "Helm"}}
+        return subprocess.run([self.program, str(CHART)], input=json.dumps(context), text=True, capture_output=True,
+                              timeout=60, check=False)
+
+    def objects(self, changes):
+        """By kind; a list for each."""
+        done = self.run_renderer(changes)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = {}
+        for part in done.stdout.split("---\n# Source: ")[1:]:
+            name, _, text = part.partition("\n")
+            for one in yaml.safe_load_all(text) if name.endswith(".yaml") else ():
+                if one:
+                    found.setdefault(one["kind"], []).append(one)
+        return found
+
+    def test_no_key_no_chart(self):
+        done = self.run_renderer({})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("keys.secretName", done.stderr)
+
+    def test_only_what_was_asked_for(self):
+        found = self.objects({"keys": {"secretName": "keys"}})
+        self.assertEqual({kind: len(ones) for kind, ones in found.items()}, {"DaemonSet": 1, "Service": 2})
+        pod = found["DaemonSet"][0]["spec"]["template"]["spec"]
+        self.assertEqual([one["name"] for one in pod["volumes"]], ["keys", "tmp"])
+        self.assertFalse([one for one in pod["containers"][0]["args"] if one.startswith("--socket")])
+
+    def test_what_objects_refer_to(self):
+        for changes in ({"keys": {"secretName": "keys"}}, ALL):
+            found = self.objects(changes)
+            (daemons,) = found["DaemonSet"]
+            template = daemons["spec"]["template"]
+            labels, (container,) = template["metadata"]["labels"], template["spec"]["containers"]
+            ports = {port["name"] for port in container["ports"]}
+            selectors = [daemons["spec"]["selector"]["matchLabels"],
+                         *(one["spec"]["selector"] for one in found["Service"]),
+                         *(one["spec"]["podSelector"]["matchLabels"] for one in found.get("NetworkPolicy", []))]
+            for selector in selectors:
+                self.assertLessEqual(selector.items(), labels.items())
+            for service in found["Service"]:
+                self.assertLessEqual({port["targetPort"] for port in service["spec"]["ports"]}, ports)
+            for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+                self.assertIn(container[probe]["httpGet"]["port"], ports)
+            for rule in sum((one["spec"].get("ingress", []) for one in found.get("NetworkPolicy", [])), []):
+                self.assertTrue(rule["from"])
+                self.assertLessEqual({port["port"] for port in rule["ports"]}, ports)
+            self.assertEqual({one["name"] for one in container["volumeMounts"]},
+                             {one["name"] for one in template["spec"]["volumes"]})
+            for monitor in found.get("ServiceMonitor", []):
+                wanted = monitor["spec"]["selector"]["matchLabels"]
+                chosen = [one for one in found["Service"] if wanted.items() <= one["metadata"]["labels"].items()]
+                self.assertEqual([one["metadata"]["name"] for one in chosen], ["gpu-hip-remote-metrics"])
+                self.assertEqual(monitor["metadata"]["labels"]["release"], "prometheus")
+            self.assertTrue(template["spec"]["securityContext"]["runAsNonRoot"])
+            self.assertEqual(container["securityContext"]["capabilities"], {"drop": ["ALL"]})
+
+    def test_nobody_named_is_nobody_admitted(self):
+        (policy,) = self.objects({"keys": {"secretName": "keys"}, "networkPolicy": {"enabled": True}})["NetworkPolicy"]
+        self.assertNotIn("ingress", policy["spec"])
+
+    def test_the_worker_takes_the_options(self):
+        """With everything asked for, but walls that this machine may not have; ports of the kernel's choice."""
+        (daemons,) = self.objects(ALL)["DaemonSet"]
+        arguments = daemons["spec"]["template"]["spec"]["containers"][0]["args"]
+        with tempfile.TemporaryDirectory(prefix="hip-chart-") as folder:
+            remote = str(BUILD / "bin" / "hip-remote")
+            subprocess.run([remote, "keygen", f"{folder}/worker.key"], check=True, capture_output=True, timeout=60)
+            pathlib.Path(folder, "authorized_keys").touch()
+            changed = [one.replace("/keys/", folder + "/").replace("/run/hip-worker", folder).replace("auto", "cpu")
+                       .replace("--port=18515", "--port=0").replace("0.0.0.0:9464", "127.0.0.1:0")
+                       .replace("=0.0.0.0", "=127.0.0.1") for one in arguments if one != "--require-sandbox"]
+            read_end, write_end = os.pipe()
+            with subprocess.Popen([str(BUILD / "bin" / "hip-worker"), *changed, "--ready-fd", str(write_end)],
+                                  pass_fds=[write_end], stderr=subprocess.PIPE, text=True) as worker:
+                os.close(write_end)
+                with os.fdopen(read_end) as ready:
+                    line = ready.readline()
+                worker.terminate()
+                _, errors = worker.communicate(timeout=30)
+            self.assertTrue(line.startswith("ready "), errors)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
