@@ -100,8 +100,12 @@ Driver special_functions() {
     *stream = handle<hipStream_t>(State::kFirstStream + 64 * static_cast<std::uintptr_t>(state().streams++));
     return asked("StreamCreateWithPriority");
   };
+  d.DeviceGetDefaultMemPool = [](hipMemPool_t* pool, int device) {
+    *pool = handle<hipMemPool_t>(0x7700 + static_cast<std::uintptr_t>(device));
+    return asked("DeviceGetDefaultMemPool");
+  };
   d.EventCreate = [](hipEvent_t* event, unsigned) {
-    *event = handle<hipEvent_t>(State::kEvent);
+    *event = handle<hipEvent_t>(State::kFirstEvent + 64 * static_cast<std::uintptr_t>(state().events++));
     return asked("EventCreate");
   };
   d.ModuleLoadDataEx = [](hipModule_t* module, const void* image, unsigned, int*, void**) {

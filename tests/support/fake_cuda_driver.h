@@ -39,7 +39,7 @@ struct State {
   static constexpr int kSharedMax = 232448;  // bytes; of a device for which a kernel asks
   static constexpr int kStaticShared = 1024;
   static constexpr std::uintptr_t kFirstStream = 0x8800;
-  static constexpr std::uintptr_t kEvent = 0x9900;       // every event
+  static constexpr std::uintptr_t kFirstEvent = 0x9900;
   static constexpr std::uintptr_t kAllocation = 0x4000;  // where every allocation begins
   static constexpr std::size_t kAllocation_bytes = 4096;
   static constexpr std::uint64_t kBufferId = 0x1'0000'0007;
@@ -67,6 +67,7 @@ struct State {
   int first_argument = 0;  // of the kernel node
   std::vector<Node> nodes;
   int streams = 0;
+  int events = 0;                   // created
   hipCtx_t allocated_in = nullptr;  // the context of MemAlloc
   void* closed = nullptr;           // by IpcCloseMemHandle
   unsigned host_flags = 0;

@@ -169,6 +169,8 @@ TEST_F(CudaRuntime, StreamsThatAreNoneDoNotReachTheDriver) {
   hipStream_t gone = nullptr;
   ASSERT_EQ(hipStreamCreate(&gone), hipSuccess);
   ASSERT_EQ(hipStreamQuery(gone), hipSuccess);
+  hipEvent_t event = nullptr;
+  ASSERT_EQ(hipEventCreate(&event), hipSuccess);
   ASSERT_EQ(hipStreamDestroy(gone), hipSuccess);
   driver_->calls.clear();
   for (const hipStream_t stream : {gone, static_cast<hipStream_t>(at(0x123))}) {
@@ -179,7 +181,7 @@ TEST_F(CudaRuntime, StreamsThatAreNoneDoNotReachTheDriver) {
     EXPECT_EQ(hipMemcpyAsync(at(1), at(2), 8, hipMemcpyDefault, stream), hipErrorContextIsDestroyed);
     EXPECT_EQ(hipMemsetAsync(at(1), 0, 8, stream), hipErrorContextIsDestroyed);
     EXPECT_EQ(hipMemsetD32Async(at(4), 0, 1, stream), hipErrorContextIsDestroyed);
-    EXPECT_EQ(hipEventRecord(static_cast<hipEvent_t>(at(3)), stream), hipErrorContextIsDestroyed);
+    EXPECT_EQ(hipEventRecord(event, stream), hipErrorContextIsDestroyed);
     EXPECT_EQ(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal), hipErrorContextIsDestroyed);
   }
   EXPECT_TRUE(driver_->calls.empty());
@@ -219,14 +221,18 @@ TEST_F(CudaRuntime, UnloadedModulesAreUnknown) {
 }
 
 TEST_F(CudaRuntime, GlobalSizesCountThreads) {
-  const auto start = static_cast<hipEvent_t>(at(0x51));
-  const auto stop = static_cast<hipEvent_t>(at(0x52));
+  hipEvent_t start = nullptr;
+  hipEvent_t stop = nullptr;
+  ASSERT_EQ(hipEventCreate(&start), hipSuccess);
+  ASSERT_EQ(hipEventCreate(&stop), hipSuccess);
   EXPECT_EQ(
       hipExtModuleLaunchKernel(kernel_, 64, 8, 1, 32, 4, 1, 0, stream_, nullptr, nullptr, start, stop, 0),
       hipSuccess);
   EXPECT_EQ(driver_->launches[0].shape[0], 2u);
   EXPECT_EQ(driver_->launches[0].shape[1], 2u);
   EXPECT_EQ(calls("EventRecord"), 2);
+  EXPECT_EQ(hipEventDestroy(start), hipSuccess);
+  EXPECT_EQ(hipEventDestroy(stop), hipSuccess);
 }
 
 TEST_F(CudaRuntime, BundlesGiveTheEntryForTheDevice) {
@@ -366,7 +372,9 @@ TEST_F(CudaRuntime, WhatTheDriverLacksIsNotSupported) {
   EXPECT_EQ(offset, 8u);
   EXPECT_EQ(hipRemoteKernelParameter(kernel_, 2, &offset, &bytes), hipErrorInvalidValue);
   EXPECT_EQ(hipPeekAtLastError(), hipErrorInvalidHandle) << "the extension keeps out of it";
-  EXPECT_EQ(hipMemPoolTrimTo(static_cast<hipMemPool_t>(at(1)), 0), hipErrorNotSupported);
+  hipMemPool_t pool = nullptr;
+  ASSERT_EQ(hipDeviceGetDefaultMemPool(&pool, 0), hipSuccess);
+  EXPECT_EQ(hipMemPoolTrimTo(pool, 0), hipErrorNotSupported);
 }
 
 TEST_F(CudaRuntime, AResetMakesANewContext) {
@@ -416,7 +424,8 @@ TEST_F(CudaRuntime, ACaptureIsNoneOfTheDriversUntilItIsInstantiated) {
 }
 
 TEST_F(CudaRuntime, WhatACaptureRefusesDoesNotReachTheDriver) {
-  const auto event = static_cast<hipEvent_t>(at(0x51));
+  hipEvent_t event = nullptr;
+  ASSERT_EQ(hipEventCreate(&event), hipSuccess);
   hipGraph_t graph = nullptr;
   ASSERT_EQ(hipStreamBeginCapture(stream_, hipStreamCaptureModeGlobal), hipSuccess);
   EXPECT_EQ(hipEventRecord(event, stream_), hipSuccess);

@@ -91,7 +91,7 @@ struct Backend {
 
   static hipError_t find_stream(hipStream_t handle, Stream& stream) {
     stream = handle;
-    return is_stream(handle) ? hipSuccess : kUnknownStream;
+    return is_stream(handle) ? Runtime::get().late_work.precede(handle) : kUnknownStream;
   }
   static graph::StreamRef reference(Stream stream) { return cuda::reference(stream); }
   static graph::StreamRef short_reference(Stream stream) { return cuda::short_reference(stream); }
@@ -99,7 +99,7 @@ struct Backend {
   // --- events
   using Event = hipEvent_t;
 
-  static Event find_event(hipEvent_t handle) { return handle; }
+  static Event find_event(hipEvent_t handle);  // null: there is none
   static std::uint64_t reference(Event event) { return cuda::reference(event); }
   static hipError_t create_event(hipEvent_t& event, unsigned flags);
   static hipError_t destroy_event(hipEvent_t event);
@@ -224,7 +224,7 @@ struct Backend {
   // --- pools
   using Pool = hipMemPool_t;
 
-  static Pool find_pool(hipMemPool_t handle) { return handle; }
+  static Pool find_pool(hipMemPool_t handle);  // null: there is none
   static hipError_t allocate_async(void** pointer, std::size_t bytes, Stream stream);
   static hipError_t allocate_from_pool(void** pointer, std::size_t bytes, Pool pool, Stream stream);
   static hipError_t free_async(void* pointer, Stream stream);

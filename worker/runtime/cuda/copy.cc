@@ -27,9 +27,10 @@ std::atomic<bool> is_memory_shared{false};
 
 void note_sharing() { is_memory_shared.store(true, std::memory_order_relaxed); }
 
-driver::Result settle(driver::Result result) {
-  if (result != driver::Result::SUCCESS || !is_memory_shared.load(std::memory_order_relaxed)) return result;
-  return cu().StreamSynchronize(nullptr);
+hipError_t settle(driver::Result result) {
+  if (result != driver::Result::SUCCESS) return hip_error(result);
+  if (is_memory_shared.load(std::memory_order_relaxed)) return check(cu().StreamSynchronize(nullptr));
+  return Runtime::get().late_work.add();
 }
 
 hipError_t Backend::copy(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
@@ -37,10 +38,11 @@ hipError_t Backend::copy(void* target, const void* source, std::size_t bytes, hi
   void* const from = const_cast<void*>(source);
   const bool is_sync = wait == Wait::kYes && !stream;
   const driver::Result result =
-      is_sync ? settle(cu().Memcpy(target, from, bytes)) : cu().MemcpyAsync(target, from, bytes, stream);
+      is_sync ? cu().Memcpy(target, from, bytes) : cu().MemcpyAsync(target, from, bytes, stream);
   if (result == driver::Result::INVALID_VALUE && kind == hipMemcpyHostToHost) [[unlikely]]
     return copy_on_host(target, source, bytes, stream);
-  if (result != driver::Result::SUCCESS || is_sync || wait == Wait::kNo) return check(result);
+  if (is_sync) return settle(result);
+  if (result != driver::Result::SUCCESS || wait == Wait::kNo) return check(result);
   return check(cu().StreamSynchronize(stream));
 }
 
@@ -51,8 +53,8 @@ hipError_t Backend::copy_between_devices(void* target, int target_device, const 
   if (const hipError_t status = context(target_device, to)) return status;
   if (const hipError_t status = context(source_device, from)) return status;
   void* const start = const_cast<void*>(source);
-  return check(wait == Wait::kYes ? cu().MemcpyPeer(target, to, start, from, bytes)
-                                  : cu().MemcpyPeerAsync(target, to, start, from, bytes, stream));
+  return wait == Wait::kYes ? settle(cu().MemcpyPeer(target, to, start, from, bytes))
+                            : check(cu().MemcpyPeerAsync(target, to, start, from, bytes, stream));
 }
 
 }  // namespace tf::cuda

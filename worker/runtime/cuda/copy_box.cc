@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of rows and boxes.
+#include "hipcore/memory/copy_kind.h"
 #include "worker/runtime/cuda/arrays.h"
 #include "worker/runtime/cuda/backend.h"
 #include "worker/runtime/cuda/convert.h"
@@ -31,15 +32,23 @@ void tell_pageable_ends(Copy& copy) {
   }
 }
 
-driver::Result hand_over(const driver::Copy2D& copy, hipStream_t stream, Wait wait) {
-  return wait == Wait::kYes ? settle(cu().Memcpy2DUnaligned(&copy)) : cu().Memcpy2DAsync(&copy, stream);
+hipError_t hand_over(const driver::Copy2D& copy, hipStream_t stream, Wait wait) {
+  return wait == Wait::kYes ? settle(cu().Memcpy2DUnaligned(&copy))
+                            : check(cu().Memcpy2DAsync(&copy, stream));
 }
 
-driver::Result hand_over(const driver::Copy3D& copy, hipStream_t stream, Wait wait) {
-  return wait == Wait::kYes ? settle(cu().Memcpy3D(&copy)) : cu().Memcpy3DAsync(&copy, stream);
+hipError_t hand_over(const driver::Copy3D& copy, hipStream_t stream, Wait wait) {
+  return wait == Wait::kYes ? settle(cu().Memcpy3D(&copy)) : check(cu().Memcpy3DAsync(&copy, stream));
 }
 
 }  // namespace
+
+bool kind_fits(const graph::CopyWork& copy) {
+  const auto is_known = [](const graph::BoxSide* end) {
+    return array::is_name(end->address) || !is_pageable(end->memory());
+  };
+  return hipdata::kind_fits(&copy.target, &copy.source, copy.kind, is_known);
+}
 
 void tell_pageable(driver::Copy2D& copy) { tell_pageable_ends(copy); }
 void tell_pageable(driver::Copy3D& copy) { tell_pageable_ends(copy); }
@@ -64,16 +73,18 @@ hipError_t convert_named(driver::Copy3D& copy, const graph::Box& box) {
 hipError_t Backend::copy_rows(const graph::CopyWork& box, Stream stream, Wait wait) {
   if (array::is_name(box.target.address) || array::is_name(box.source.address))
     return copy_box(box, stream, wait);
+  if (!box.is_line() && !kind_fits(box)) return hipErrorInvalidValue;
   driver::Copy2D copy = convert_rows(box);
   tell_pageable(copy);
-  return check(hand_over(copy, stream, wait));
+  return hand_over(copy, stream, wait);
 }
 
 hipError_t Backend::copy_box(const graph::CopyWork& box, Stream stream, Wait wait) {
+  if (!box.is_line() && !kind_fits(box)) return hipErrorInvalidValue;
   driver::Copy3D copy;
   if (const hipError_t status = convert_named(copy, box)) return status;
   tell_pageable(copy);
-  return check(hand_over(copy, stream, wait));
+  return hand_over(copy, stream, wait);
 }
 
 }  // namespace tf::cuda

@@ -11,7 +11,7 @@ namespace tf::cuda {
 namespace {
 
 struct Events {
-  Mutex mutex;
+  SharedMutex mutex;
   std::unordered_set<hipEvent_t> all TF_GUARDED_BY(mutex);
 };
 
@@ -33,9 +33,11 @@ void remove_event(hipEvent_t event) {
 }
 
 bool is_event(hipEvent_t event) {
-  const MutexLock lock(events().mutex);
+  const SharedLock lock(events().mutex);
   return events().all.contains(event);
 }
+
+hipEvent_t Backend::find_event(hipEvent_t handle) { return is_event(handle) ? handle : nullptr; }
 
 // The driver's events make everything visible to everyone.
 hipError_t Backend::create_event(hipEvent_t& event, unsigned flags) {

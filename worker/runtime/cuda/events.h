@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events that exist, for calls that the driver also answers for destroyed events. Thread-safe.
+// The events that exist. Of others the driver answers some, and follows the pointer. Thread-safe.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

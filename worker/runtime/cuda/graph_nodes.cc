@@ -179,6 +179,8 @@ hipError_t check_work(const graph::Work& work) {
   }
   if (const auto* event = std::get_if<graph::EventWork>(&work))
     return is_event(event->event) ? hipSuccess : hipErrorInvalidValue;
+  if (const auto* copy = std::get_if<graph::CopyWork>(&work))
+    if (!kind_fits(*copy)) return hipErrorInvalidValue;
   const bool has_memory = std::holds_alternative<graph::CopyWork>(work) ||
                           std::holds_alternative<graph::FillWork>(work) ||
                           std::holds_alternative<graph::BatchWork>(work);

@@ -6,6 +6,9 @@
 #include "worker/runtime/cuda/backend.h"
 #include "worker/runtime/cuda/modules.h"
 
+// Behind the others: <sys/mman.h> defines MAP_FAILED, which is one of the driver's results.
+#include "hipcore/memory/mapped.h"
+
 namespace tf::cuda {
 namespace {
 
@@ -38,6 +41,8 @@ hipError_t Backend::free_host(void* pointer) {
 hipError_t Backend::register_host(void* pointer, std::size_t bytes, unsigned flags) {
   const hipError_t status =
       check(cu().MemHostRegister(pointer, bytes, kAlways | (flags & hipHostRegisterIoMemory)));
+  // The driver calls it out of memory.
+  if (status != hipSuccess && !hipcore::is_mapped(pointer, bytes)) return hipErrorInvalidValue;
   if (status == hipSuccess)
     Runtime::get().host_memory.add(
         pointer, {bytes, thread_state().device, flags, hipcore::coherency_of_registered(flags)});

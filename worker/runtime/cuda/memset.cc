@@ -14,8 +14,8 @@ hipError_t fill_line(driver::Result (*now)(void*, Value, std::size_t),
                      const runtime::Fill& wish, hipStream_t stream, Wait wait) {
   const auto value = static_cast<Value>(wish.value);
   const std::size_t count = wish.width / sizeof value;
-  return check(wait == Wait::kYes ? settle(now(wish.target, value, count))
-                                  : later(wish.target, value, count, stream));
+  return wait == Wait::kYes ? settle(now(wish.target, value, count))
+                            : check(later(wish.target, value, count, stream));
 }
 
 // One word: the stream's own write is faster than a kernel's, and the driver's fills are kernels.
@@ -39,7 +39,7 @@ hipError_t fill_slices(const runtime::Fill& wish, hipStream_t stream, Wait wait)
                  ? cu().MemsetD2D8(start, wish.pitch, byte, wish.width, wish.height)
                  : cu().MemsetD2D8Async(start, wish.pitch, byte, wish.width, wish.height, stream);
   }
-  return check(wait == Wait::kYes ? settle(result) : result);
+  return wait == Wait::kYes ? settle(result) : check(result);
 }
 
 }  // namespace

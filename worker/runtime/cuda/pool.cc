@@ -1,12 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stream-ordered memory and pools: the driver's own. HIP's numbers of the pools' attributes are CUDA's.
+#include <unordered_set>
 #include <vector>
 
 #include "hipcore/abi/rules.h"
+#include "transport/base/mutex.h"
 #include "worker/runtime/cuda/backend.h"
 #include "worker/runtime/cuda/convert.h"
 
 namespace tf::cuda {
+namespace {
+
+// The pools that exist: the driver would follow any pointer.
+struct KnownPools {
+  SharedMutex mutex;
+  std::unordered_set<hipMemPool_t> all TF_GUARDED_BY(mutex);
+};
+
+KnownPools& known_pools() {
+  static KnownPools* const known = new KnownPools;  // for ever, as the Runtime
+  return *known;
+}
+
+// Of a call that answers with a pool.
+hipError_t give(driver::Result result, const hipMemPool_t& pool) {
+  if (result != driver::Result::SUCCESS) return hip_error(result);
+  const MutexLock lock(known_pools().mutex);
+  known_pools().all.insert(pool);
+  return hipSuccess;
+}
+
+}  // namespace
+
+hipMemPool_t Backend::find_pool(hipMemPool_t handle) {
+  const SharedLock lock(known_pools().mutex);
+  return known_pools().all.contains(handle) ? handle : nullptr;
+}
 
 hipError_t Backend::allocate_async(void** pointer, std::size_t bytes, Stream stream) {
   return check(cu().MemAllocAsync(pointer, bytes, stream));
@@ -23,7 +52,7 @@ hipError_t Backend::free_async(void* pointer, Stream stream) {
 
 hipError_t Backend::create_pool(hipMemPool_t& handle, const hipMemPoolProps& wish) {
   const driver::PoolProperties properties = convert(wish, abi::kRules.major);
-  return check(cu().MemPoolCreate(&handle, &properties));
+  return give(cu().MemPoolCreate(&handle, &properties), handle);
 }
 
 hipError_t Backend::share_pool(Pool pool, int& descriptor) {
@@ -33,7 +62,11 @@ hipError_t Backend::share_pool(Pool pool, int& descriptor) {
 
 hipError_t Backend::open_pool(int descriptor, hipMemPool_t& pool) {
   void* const handle = reinterpret_cast<void*>(static_cast<std::uintptr_t>(descriptor));
-  return check(cu().MemPoolImportFromShareableHandle(&pool, handle, hipMemHandleTypePosixFileDescriptor, 0));
+  const driver::Result result =
+      cu().MemPoolImportFromShareableHandle(&pool, handle, hipMemHandleTypePosixFileDescriptor, 0);
+  const hipError_t status = give(result, pool);
+  // What the driver says of a file that is no pool of its.
+  return status == hipErrorUnknown || status == hipErrorInvalidHandle ? hipErrorInvalidValue : status;
 }
 
 hipError_t Backend::share_pool_memory(void* pointer, hipMemPoolPtrExportData& data) {
@@ -45,9 +78,16 @@ hipError_t Backend::open_pool_memory(Pool pool, const hipMemPoolPtrExportData& d
   return check(cu().MemPoolImportPointer(&pointer, pool, &copy));
 }
 
-hipError_t Backend::destroy_pool(hipMemPool_t handle) { return check(cu().MemPoolDestroy(handle)); }
+hipError_t Backend::destroy_pool(hipMemPool_t handle) {
+  const MutexLock lock(known_pools().mutex);
+  if (!known_pools().all.contains(handle)) return hipErrorInvalidValue;
+  const hipError_t status = check(cu().MemPoolDestroy(handle));
+  if (status == hipSuccess) known_pools().all.erase(handle);
+  return status;
+}
 
 hipError_t Backend::trim_pool(Pool pool, std::size_t keep_bytes) {
+  see_idle_streams();  // what they have freed can go
   return check(cu().MemPoolTrimTo(pool, keep_bytes));
 }
 
@@ -73,11 +113,11 @@ hipError_t Backend::pool_access(Pool pool, const hipMemLocation& location, hipMe
 }
 
 hipError_t Backend::default_pool(int device, hipMemPool_t& pool) {
-  return check(cu().DeviceGetDefaultMemPool(&pool, Runtime::get().device(device).handle));
+  return give(cu().DeviceGetDefaultMemPool(&pool, Runtime::get().device(device).handle), pool);
 }
 
 hipError_t Backend::current_pool(int device, hipMemPool_t& pool) {
-  return check(cu().DeviceGetMemPool(&pool, Runtime::get().device(device).handle));
+  return give(cu().DeviceGetMemPool(&pool, Runtime::get().device(device).handle), pool);
 }
 
 hipError_t Backend::set_current_pool(int device, Pool pool) {

@@ -112,6 +112,7 @@ hipError_t Runtime::reset(int ordinal) {
   remove_modules(ordinal);
   remove_streams(ordinal);
   host_memory.remove_all(ordinal);
+  late_work.forget(ordinal);
   device.advice.forget(0, UINT64_MAX);
   const MutexLock lock(mutex_);
   device.flags.store(0, std::memory_order_relaxed);

@@ -20,6 +20,7 @@
 #include "worker/runtime/common/thread_state.h"
 #include "worker/runtime/cuda/driver.h"
 #include "worker/runtime/cuda/host_memory.h"
+#include "worker/runtime/cuda/late_work.h"
 #include "worker/runtime/cuda/result.h"
 
 namespace tf::cuda {
@@ -81,6 +82,7 @@ class Runtime {
   hipError_t mark(int ordinal, driver::Address& byte);
 
   HostMemory host_memory;
+  LateWork late_work;
   // What was said of memory that is about to be freed.
   void forget_advice(void* pointer);
 

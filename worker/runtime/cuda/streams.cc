@@ -71,6 +71,14 @@ bool remove_stream(hipStream_t stream) {
   return true;
 }
 
+// The driver looks at what a stream has freed when somebody waits for it, and not when somebody asks.
+void see_idle_streams() {
+  const SharedLock lock(streams().mutex);
+  for (const auto& entry : streams().known)
+    if (cu().StreamQuery(entry.first) == driver::Result::SUCCESS)
+      static_cast<void>(cu().StreamSynchronize(entry.first));
+}
+
 void remove_streams(int device) {
   const MutexLock lock(streams().mutex);
   std::erase_if(streams().known, [&](const auto& entry) { return entry.second.device == device; });

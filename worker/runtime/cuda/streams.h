@@ -55,5 +55,7 @@ int device_of(hipStream_t stream);
 bool remove_stream(hipStream_t stream);
 // All of a device whose context goes.
 void remove_streams(int device);
+// Tells the driver which are done. It waits for none.
+void see_idle_streams();
 
 }  // namespace tf::cuda

@@ -231,6 +231,7 @@ hipError_t VirtualMemory::unmap(void* pointer, std::size_t bytes) {
 hipError_t VirtualMemory::set_access(void* pointer, std::size_t bytes,
                                      std::span<const hipMemAccessDesc> wishes) const {
   if (!is_mapped(pointer, bytes)) return hipErrorInvalidValue;
+  if (const hipError_t error = Runtime::get().late_work.wait()) return error;
   const std::vector<driver::AccessDescription> access = convert(wishes);
   return check(cu().MemSetAccess(pointer, bytes, access.data(), access.size()));
 }
