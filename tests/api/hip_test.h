@@ -153,6 +153,10 @@ inline bool is_nvidia() {
          std::strncmp(properties.gcnArchName, "sm_", 3) == 0;
 }
 
+// The worker's runtime for NVIDIA's devices is the program's own: what the client checks, only the driver
+// does.
+inline bool is_bare_nvidia() { return !is_remote() && is_nvidia(); }
+
 // NVIDIA's driver calls host functions one at a time: one that waits for another stream's waits for ever.
 inline bool runs_host_functions_at_once() { return !is_nvidia(); }
 

@@ -46,8 +46,12 @@ TEST_P(HostAccess, FillsAndWordsOfStreamsTakeTheHostsPointer) {
   HIP_OK(hipDeviceSynchronize());  // fine-grained memory may be the device's
   EXPECT_EQ(host[15], 0x01010101);
   HIP_OK(hipMemsetAsync(host + 16, 2, 16 * sizeof(int), stream_));
-  HIP_OK(hipStreamWaitValue32(stream_, host + 32, 3, hipStreamWaitValueEq, ~0U));
-  HIP_OK(hipStreamWriteValue32(stream_, host + 33, 7, 0));
+  const bool has_words =
+      GetParam() != Kind::kManaged || !is_bare_nvidia();  // its driver refuses managed memory
+  if (has_words) {
+    HIP_OK(hipStreamWaitValue32(stream_, host + 32, 3, hipStreamWaitValueEq, ~0U));
+    HIP_OK(hipStreamWriteValue32(stream_, host + 33, 7, 0));
+  }
   TestGraph graph;
   hipGraphNode_t node = nullptr;
   hipMemsetParams fill{};
@@ -62,7 +66,7 @@ TEST_P(HostAccess, FillsAndWordsOfStreamsTakeTheHostsPointer) {
   HIP_OK(hipStreamSynchronize(stream_));
   EXPECT_EQ(std::vector<int>(host + 14, host + 18),
             (std::vector<int>{0x01010101, 0x01010101, 0x02020202, 0x02020202}));
-  EXPECT_EQ(std::vector<int>(host + 31, host + 35), (std::vector<int>{0x02020202, 3, 7, 3}));
+  EXPECT_EQ(std::vector<int>(host + 31, host + 35), (std::vector<int>{0x02020202, 3, has_words ? 7 : 3, 3}));
   EXPECT_EQ(std::vector<int>(host + 39, host + 45), (std::vector<int>{3, 9, 9, 9, 9, 3}));
 }
 
@@ -171,6 +175,8 @@ TEST_P(HostAccess, AGraphCopiesOtherMemoryInAndOut) {
 }
 
 TEST_P(HostAccess, AChildHasACopy) {
+  if (GetParam() == Kind::kManaged && is_bare_nvidia())
+    GTEST_SKIP() << "NVIDIA's driver takes it from children";
   std::fill(memory_->host(), memory_->host() + kCount, 1);
   increment(memory_->device(), stream_);
   HIP_OK(hipStreamSynchronize(stream_));

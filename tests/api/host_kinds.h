@@ -70,6 +70,8 @@ class Shared {
 // Whether host and kernels use the same memory of this kind at all (not with TF_MIRROR=0 and a worker
 // elsewhere).
 inline bool is_offered(Kind kind) {
+  // NVIDIA's driver gives device memory of no kind that the host reaches; the client has a copy for the host.
+  if (kind == Kind::kFineGrained && is_bare_nvidia()) return false;
   int offered = 0;
   const auto what =
       kind == Kind::kManaged ? hipDeviceAttributeManagedMemory : hipDeviceAttributeCanMapHostMemory;

@@ -237,7 +237,10 @@ TEST_F(MemoryAdvice, IsRoundedToPages) {
   for (char*& one : small) HIP_OK(hipMallocManaged(reinterpret_cast<void**>(&one), 100, hipMemAttachGlobal));
   HIP_OK(hipMemAdvise(small[0] + 50, 1, hipMemAdviseSetReadMostly, 0));
   EXPECT_EQ(ask(hipMemRangeAttributeReadMostly, small[0], 100), 1);
-  EXPECT_EQ(ask(hipMemRangeAttributeReadMostly, small[1], 100), 0);
+  // NVIDIA's driver puts both into one page, and its advice is for pages.
+  if (!is_bare_nvidia()) {
+    EXPECT_EQ(ask(hipMemRangeAttributeReadMostly, small[1], 100), 0);
+  }
   for (char* one : small) HIP_OK(hipFree(one));
 }
 
