@@ -81,8 +81,10 @@ MAY_INCLUDE = {
     "worker/metrics": {"worker/base"},
     "smi/api": set(),
     "smi/client": PROXY | {"hipcore/smi", "proxy/session"},
-    "smi/rocm": {"transport/base", "hipcore/smi", "proxy/base", "smi/client", "smi/gen"},
-    "smi/gen": {"smi/rocm", "smi/api"},
+    "smi/vendor": {"transport/base", "hipcore/smi", "proxy/base", "smi/client"},
+    "smi/rocm": {"transport/base", "hipcore/smi", "smi/client", "smi/vendor", "smi/gen"},
+    "smi/amd": {"transport/base", "hipcore/smi", "smi/client", "smi/vendor", "smi/gen"},
+    "smi/gen": {"smi/rocm", "smi/amd", "smi/api"},
     "smi/management": set(),
     "worker/supervisor": WORKER | {"worker/base", "worker/runtime/common/turn_page.h"},
     "worker/runtime/common": FRONT,  # and the Backend that it is compiled with

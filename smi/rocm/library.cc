@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library itself: sessions, versions, texts of codes, and who uses the devices.
 #include <algorithm>
-#include <vector>
+#include <iterator>
 
 #include "smi/gen/rocm/custom.h"
 #include "smi/rocm/layout.h"
 #include "smi/rocm/support.h"
+#include "smi/vendor/processes.h"
 
 namespace tf::rsmi {
 
@@ -42,50 +43,18 @@ constexpr CodeText kTexts[] = {
     {kUnknownError, "unknown error"},
 };
 
-// One for each session with memory of a device; kernels may run without.
-rsmi_status_t list_sessions(std::vector<smi::Session>& sessions) {
-  return code_of(smi::with_remote([&](smi::Remote& remote) {
-    Result<std::vector<smi::Session>> found = remote.sessions();
-    if (found) sessions = std::move(*found);
-    return found.status();
-  }));
-}
-
-std::uint64_t memory_of(const smi::Session& session) {
-  std::uint64_t sum = 0;
-  for (const std::uint64_t bytes : session.memory_bytes) sum += bytes;
-  return sum;
-}
-
-rsmi_process_info_t info_of(const smi::Session& session, std::uint64_t bytes) {
+rsmi_process_info_t info_of(const smi::Process& process) {
   rsmi_process_info_t info{};
-  info.process_id = static_cast<std::uint32_t>(session.client_pid);
-  info.vram_usage = bytes;
+  info.process_id = process.pid;
+  info.vram_usage = process.memory();
   return info;
-}
-
-// A process may have several sessions, as one of each library; they count as one.
-rsmi_status_t find_sessions(std::uint32_t pid, std::vector<smi::Session>& sessions) {
-  const rsmi_status_t code = list_sessions(sessions);
-  if (code != kSuccess) return code;
-  std::erase_if(sessions, [&](const smi::Session& session) { return session.client_pid != pid; });
-  return sessions.empty() ? rsmi_status_t{kNotFound} : code;
-}
-
-std::uint32_t device_count() {
-  std::uint32_t count = 0;
-  static_cast<void>(smi::with_remote([&](smi::Remote& remote) {
-    count = static_cast<std::uint32_t>(remote.device_count());
-    return Status::ok();
-  }));
-  return count;
 }
 
 }  // namespace
 
-rsmi_status_t init(std::uint64_t) { return code_of(smi::init()) == kSuccess ? kSuccess : kInitError; }
+rsmi_status_t init(std::uint64_t) { return smi::init().is_ok() ? kSuccess : kInitError; }
 
-rsmi_status_t shut_down() { return code_of(smi::shut_down()) == kSuccess ? kSuccess : kInitError; }
+rsmi_status_t shut_down() { return smi::shut_down().is_ok() ? kSuccess : kInitError; }
 
 rsmi_status_t status_string(rsmi_status_t status, const char** status_string) {
   if (status_string == nullptr) return kInvalidArguments;
@@ -105,88 +74,49 @@ rsmi_status_t version_get(rsmi_version_t* version) {
 rsmi_status_t version_str_get(rsmi_sw_component_t component, char* ver_str, std::uint32_t len) {
   if (component != 0 || ver_str == nullptr) return kInvalidArguments;
   smi::Facts facts;
-  rsmi_status_t code = read_facts(0, facts);
+  rsmi_status_t code = Answers::read_facts(0, facts);
   if (code == kInitError && smi::init().is_ok()) {
-    code = read_facts(0, facts);
+    code = Answers::read_facts(0, facts);
     static_cast<void>(smi::shut_down());
   }
   if (code != kSuccess) return code;
   const std::string version = smi::text_of(facts.driver);
-  return version.empty() ? rsmi_status_t{kNotSupported} : write_text(version, ver_str, len);
+  return version.empty() ? rsmi_status_t{kNotSupported} : Answers::write_text(version, ver_str, len);
 }
 
 rsmi_status_t num_monitor_devices(std::uint32_t* num_devices) {
   if (num_devices == nullptr) return kInvalidArguments;
-  return code_of(smi::with_remote([&](smi::Remote& remote) {
-    *num_devices = static_cast<std::uint32_t>(remote.device_count());
-    return Status::ok();
-  }));
+  return Answers::count_devices(*num_devices);
 }
 
-// Without a buffer: how many there are. A small buffer gets what fits.
 rsmi_status_t compute_process_info_get(rsmi_process_info_t* procs, std::uint32_t* num_items) {
-  if (num_items == nullptr) return kInvalidArguments;
-  std::vector<smi::Session> sessions;
-  if (const rsmi_status_t code = list_sessions(sessions); code != kSuccess) return code;
-  std::vector<rsmi_process_info_t> all;
-  for (const smi::Session& session : sessions) {
-    const rsmi_process_info_t info = info_of(session, memory_of(session));
-    const auto same = std::ranges::find(all, info.process_id, &rsmi_process_info_t::process_id);
-    if (same == all.end())
-      all.push_back(info);
-    else
-      same->vram_usage += info.vram_usage;
-  }
-  const auto count = static_cast<std::uint32_t>(all.size());
-  if (procs == nullptr) {
-    *num_items = count;
-    return kSuccess;
-  }
-  const std::uint32_t room = *num_items;
-  std::copy_n(all.begin(), std::min(count, room), procs);
-  *num_items = std::min(count, room);
-  return count <= room ? kSuccess : kInsufficientSize;
+  return smi::write_processes<Vendor>(&info_of, procs, num_items);
 }
 
 rsmi_status_t compute_process_info_by_pid_get(std::uint32_t pid, rsmi_process_info_t* proc) {
   if (proc == nullptr) return kInvalidArguments;
-  std::vector<smi::Session> sessions;
-  if (const rsmi_status_t code = find_sessions(pid, sessions); code != kSuccess) return code;
-  std::uint64_t bytes = 0;
-  for (const smi::Session& session : sessions) bytes += memory_of(session);
-  *proc = info_of(sessions.front(), bytes);
-  return kSuccess;
+  smi::Process process;
+  const rsmi_status_t code = smi::find_process<Vendor>(pid, process);
+  if (code == kSuccess) *proc = info_of(process);
+  return code;
 }
 
 rsmi_status_t compute_process_info_by_device_get(std::uint32_t pid, std::uint32_t dv_ind,
                                                  rsmi_process_info_t* proc) {
-  if (proc == nullptr || dv_ind >= device_count()) return kInvalidArguments;
-  std::vector<smi::Session> sessions;
-  if (const rsmi_status_t code = find_sessions(pid, sessions); code != kSuccess) return code;
-  std::uint64_t bytes = 0;
-  for (const smi::Session& session : sessions) bytes += session.memory_bytes[dv_ind];
-  *proc = info_of(sessions.front(), bytes);
+  int device = 0;
+  if (proc == nullptr) return kInvalidArguments;
+  smi::Process process;
+  rsmi_status_t code = Answers::find(dv_ind, device);
+  if (code == kSuccess) code = smi::find_process<Vendor>(pid, process);
+  if (code != kSuccess) return code;
+  *proc = info_of(process);
+  proc->vram_usage = process.memory_bytes.at(dv_ind);
   return kSuccess;
 }
 
 rsmi_status_t compute_process_gpus_get(std::uint32_t pid, std::uint32_t* dv_indices,
                                        std::uint32_t* num_devices) {
-  if (num_devices == nullptr) return kInvalidArguments;
-  std::vector<smi::Session> sessions;
-  if (const rsmi_status_t code = find_sessions(pid, sessions); code != kSuccess) return code;
-  std::vector<std::uint32_t> devices;
-  for (std::uint32_t device = 0; device < device_count(); ++device)
-    if (std::ranges::any_of(sessions, [&](const smi::Session& one) { return one.memory_bytes[device] != 0; }))
-      devices.push_back(device);
-  const auto count = static_cast<std::uint32_t>(devices.size());
-  if (dv_indices == nullptr) {
-    *num_devices = count;
-    return kSuccess;
-  }
-  const std::uint32_t room = *num_devices;
-  std::copy_n(devices.begin(), std::min(count, room), dv_indices);
-  *num_devices = count;
-  return count <= room ? kSuccess : kInsufficientSize;
+  return smi::write_devices_of<Vendor>(pid, dv_indices, num_devices);
 }
 
 }  // namespace custom

@@ -137,10 +137,6 @@ enum : rsmi_status_t {
   kInsufficientSize = 11,
   kUnknownError = 0xffffffff,
 };
-enum : rsmi_memory_type_t { kVram = 0, kVisibleVram = 1, kGtt = 2 };
-enum : std::uint32_t { kEdge = 0, kJunction = 1, kMemorySensor = 2 };
-enum : rsmi_temperature_metric_t { kTemperatureNow = 0, kTemperatureCritical = 5 };
-enum : rsmi_clk_type_t { kSystemClock = 0, kMemoryClock = 4 };
 enum : RSMI_POWER_TYPE { kAveragePower = 0, kCurrentPower = 1 };
 enum : RSMI_IO_LINK_TYPE { kLinkUndefined = 0, kLinkPcie = 1, kLinkXgmi = 2 };
 enum : rsmi_activity_metric_t { kCoreActivity = 1, kMemoryActivity = 2, kMediaActivity = 4 };

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPrograms[] = {"rocm-smi", "rocm_smi.py"};
+constexpr const char* kPrograms[] = {"rocm-smi", "rocm_smi.py", "amd-smi", "amdsmi_cli.py"};
 
 bool is_one(const fs::path& program) {
   return std::ranges::any_of(kPrograms, [&](const char* name) { return program.filename() == name; });

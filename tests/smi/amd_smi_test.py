@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""libamd_smi of each major, called as a program of AMD's calls it, on a worker with the CPU runtime.
+
+amd_smi_test.py BUILD          the tests
+amd_smi_test.py --client MAJOR LIBRARY    a client; prints what it saw as JSON
+"""
+import ctypes
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+SOURCES = FOLDER.parents[1] / "smi/api"
+MAJORS = (24, 25, 26, 27)
+SUCCESS, INVAL, NOT_SUPPORTED, NO_PERM, NOT_FOUND, NOT_INIT = 0, 1, 2, 10, 31, 32
+GPUS = 2  # of amdsmi_init
+ROOM = 1 << 20  # bytes; more than any struct of the library has
+
+
+def functions(major):
+    """[(name, words, parameters)] of what a major has, from the descriptions."""
+    found = []
+    for name in ("amd_smi.h", "amd_smi_host.h"):
+        text = re.sub(r"(//|#)[^\n]*", "", (SOURCES / name).read_text(encoding="utf-8"))
+        for words, function, parameters in re.findall(
+                r"((?:[A-Z]+(?:\([^)]*\))?\s+)*)amdsmi_status_t\s+(\w+)\(([^)]*)\);", text):
+            since, until = (re.search(word + r"\((\d+)\)", words) for word in ("SINCE", "UNTIL"))
+            if (not since or major >= int(since[1])) and (not until or major <= int(until[1])):
+                parameters = [part.strip() for part in parameters.split(",") if part.strip() not in ("", "void")]
+                found.append((function, words, parameters))
+    return found
+
+
+class Caller:
+    """Calls functions by name, with one buffer for whatever is pointed to."""
+
+    def __init__(self, path):
+        self.library = ctypes.CDLL(path)
+        self.room = ctypes.create_string_buffer(ROOM)
+
+    def __call__(self, name, *arguments):
+        return self.library[name](*arguments)
+
+    def guess(self, name, parameters, device, room=True):
+        """With `device` for each handle; the rest is zero."""
+        ctypes.memset(self.room, 0, ROOM)
+        values = []
+        for parameter in parameters:
+            if "handle" in parameter.split()[0] and "*" not in parameter:
+                values.append(ctypes.c_void_p(device))
+            elif "*" in parameter:
+                values.append(self.room if room else None)
+            else:
+                values.append(ctypes.c_uint64(0))
+        return self(name, *values)
+
+    def handles(self, name, *front):
+        count = ctypes.c_uint32(0)
+        assert self(name, *front, ctypes.byref(count), None) == SUCCESS
+        handles = (ctypes.c_void_p * count.value)()
+        assert self(name, *front, ctypes.byref(count), handles) == SUCCESS
+        return list(handles)
+
+
+def client(major, path):
+    call = Caller(path)
+    every = functions(major)
+    before = {name: call.guess(name, parameters, 0x1234) for name, _, parameters in every
+              if name not in ("amdsmi_init", "amdsmi_shut_down")}
+    assert call("amdsmi_init", ctypes.c_uint64(GPUS)) == SUCCESS
+    sockets = call.handles("amdsmi_get_socket_handles")
+    devices = [handle for socket in sockets
+               for handle in call.handles("amdsmi_get_processor_handles", ctypes.c_void_p(socket))]
+    names, memory = [], []
+    for device in devices:
+        assert call("amdsmi_get_gpu_asic_info", ctypes.c_void_p(device), call.room) == SUCCESS
+        names.append(call.room.value.decode())
+        total = ctypes.c_uint64(0)
+        assert call("amdsmi_get_gpu_memory_total", ctypes.c_void_p(device), ctypes.c_uint32(0),
+                    ctypes.byref(total)) == SUCCESS
+        memory.append(total.value)
+    answers = {}
+    for name, words, parameters in every:
+        if name in ("amdsmi_init", "amdsmi_shut_down"):
+            continue
+        answers[name] = {"words": words.split(),
+                         "device": any("amdsmi_processor_handle device" == part for part in parameters),
+                         "pointer": any("*" in part for part in parameters),
+                         "before": before[name],
+                         "good": call.guess(name, parameters, devices[0]),
+                         "null": call.guess(name, parameters, None),
+                         "stray": call.guess(name, parameters, 0x1234),
+                         "no_room": call.guess(name, parameters, devices[0], room=False)}
+    assert call("amdsmi_shut_down") == SUCCESS
+    again = call("amdsmi_get_gpu_vram_usage", ctypes.c_void_p(devices[0]), call.room)
+    for _ in range(3):
+        assert call("amdsmi_init", ctypes.c_uint64(GPUS)) == SUCCESS
+        assert len(call.handles("amdsmi_get_socket_handles")) == len(sockets)
+        assert call("amdsmi_shut_down") == SUCCESS
+    print(json.dumps({"devices": len(devices), "names": names, "memory": memory, "answers": answers, "again": again}))
+
+
+class AmdSmi(unittest.TestCase):
+    def setUp(self):
+        self.worker = Worker(environment={"HIP_CPU_DEVICES": "2"})
+        self.addCleanup(self.worker.__exit__)
+        self.host = f"unix:{self.worker.socket}"
+
+    def run_program(self, *words):
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=60, check=False,
+                              stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def seen(self, major):
+        library = BUILD / f"lib/libamd_smi.so.{major}"
+        return json.loads(self.run_program(BUILD / "bin/hip-remote", "run", "--worker", self.host, "--",
+                                           sys.executable, __file__, "--client", major, library))
+
+    def test_every_function_of_every_major(self):
+        rows = json.loads(self.run_program(BUILD / "bin/smi-remote", "list", "--json", "--host", self.host))["devices"]
+        for major in MAJORS:
+            seen = self.seen(major)
+            self.assertEqual(seen["names"], [row["name"] for row in rows], major)
+            self.assertEqual(seen["memory"], [row["memory_total_bytes"] for row in rows], major)
+            self.assertNotEqual(seen["again"], SUCCESS, "it has been shut down")
+            for name, answer in seen["answers"].items():
+                self.check(f"{name} of {major}", answer)
+
+    def check(self, name, answer):
+        denied, absent = "DENIED" in answer["words"], any(word.startswith("ABSENT") for word in answer["words"])
+        if answer["device"]:
+            self.assertEqual(answer["before"], NOT_INIT, name)
+            self.assertEqual(answer["null"], INVAL, name)
+            self.assertEqual(answer["stray"], NOT_FOUND, name)
+        if denied:
+            self.assertEqual(answer["good"], NO_PERM, name)
+        elif absent:
+            self.assertEqual(answer["good"], NOT_SUPPORTED, name)
+        elif answer["pointer"] and answer["device"]:
+            self.assertNotEqual(answer["no_room"], SUCCESS, name)
+
+    def test_what_the_libraries_export_is_what_they_have(self):
+        for major in MAJORS:
+            listed = self.run_program("nm", "-D", "--defined-only", BUILD / f"lib/libamd_smi.so.{major}")
+            exported = {line.split()[-1] for line in listed.splitlines() if line.split()[1] != "A"}
+            ours = {"hip_remote_smi_version@@AMDSMI_1"}
+            self.assertEqual(exported - ours, {f"{name}@@AMDSMI_1" for name, _, _ in functions(major)}, major)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--client":
+        client(int(sys.argv[2]), sys.argv[3])
+        sys.exit()
+    sys.path.insert(0, str(FOLDER.parent / "faults"))
+    from harness import Worker  # (where it is, this file says)
+    BUILD = pathlib.Path(sys.argv.pop(1))
+    unittest.main()
