@@ -117,6 +117,15 @@ class SmiRemote(Smi):
         self.assertIn("\033[0m", text)
         self.assertNotIn("\033[0m", self.ask(worker, "watch", "--count", "1"))
 
+    def test_watch_for_programs(self):
+        worker = self.start()
+        client = self.holder(worker, 8)
+        first, second = map(json.loads, self.ask(worker, "watch", "--count", "2", "--json").splitlines())
+        self.assertGreaterEqual(second["time_ms"] - first["time_ms"], 900)
+        for look in (first, second):
+            self.assertEqual([device["device"] for device in look["devices"]], [0, 1])
+            self.assertIn(client.pid, [row["pid"] for row in look["processes"]])
+
     def test_an_unknown_runtime_leaves_what_hip_knows(self):
         worker = self.start(TF_SMI_RUNTIME="magic")
         device = self.ask_json(worker, "list")["devices"][0]

@@ -76,10 +76,15 @@ std::string to_json(const SeenDevice& device, const std::vector<Reading>& readin
 }
 
 template <typename Readings>
-std::string devices_json(const std::vector<SeenDevice>& devices, Readings readings) {
+std::string device_array(const std::vector<SeenDevice>& devices, Readings readings) {
   std::vector<std::string> items;
   for (const SeenDevice& device : devices) items.push_back(to_json(device, readings(device)));
-  return JsonObject().add_raw("devices", json_array(items)).text();
+  return json_array(items);
+}
+
+template <typename Readings>
+std::string devices_json(const std::vector<SeenDevice>& devices, Readings readings) {
+  return JsonObject().add_raw("devices", device_array(devices, readings)).text();
 }
 
 std::vector<Reading> all_of(const SeenDevice& device) {
@@ -127,6 +132,12 @@ std::string to_json(const smi::Session& session, int devices) {
       .text();
 }
 
+std::string session_array(const std::vector<smi::Session>& sessions, int devices) {
+  std::vector<std::string> items;
+  for (const smi::Session& session : sessions) items.push_back(to_json(session, devices));
+  return json_array(items);
+}
+
 Status list_processes(smi::Remote& remote, const SmiOptions& options) {
   Result<std::vector<smi::Session>> sessions = remote.sessions();
   if (!sessions) return sessions.status();
@@ -134,9 +145,8 @@ Status list_processes(smi::Remote& remote, const SmiOptions& options) {
     fmt::print("{}", session_table(*sessions, remote.device_count(), options.colored));
     return Status::ok();
   }
-  std::vector<std::string> items;
-  for (const smi::Session& session : *sessions) items.push_back(to_json(session, remote.device_count()));
-  fmt::print("{}\n", JsonObject().add_raw("processes", json_array(items)).text());
+  const std::string processes = session_array(*sessions, remote.device_count());
+  fmt::print("{}\n", JsonObject().add_raw("processes", processes).text());
   return Status::ok();
 }
 
@@ -172,17 +182,31 @@ std::string screen_of(const smi::Remote& remote, const std::vector<SeenDevice>& 
                      kRule, session_table(sessions, remote.device_count(), colored));
 }
 
+// One look as one line, for programs that read a stream of them.
+std::string look_json(const smi::Remote& remote, const std::vector<SeenDevice>& devices,
+                      const std::vector<smi::Session>& sessions) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return JsonObject()
+             .add("time_ms",
+                  static_cast<std::uint64_t>(std::chrono::floor<std::chrono::milliseconds>(now).count()))
+             .add_raw("devices", device_array(devices, all_of))
+             .add_raw("processes", session_array(sessions, remote.device_count()))
+             .text() +
+         "\n";
+}
+
 // On a terminal each screen takes the place of the last one.
 Status watch(smi::Remote& remote, const SmiOptions& options) {
-  const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  const bool replaces = !options.json && ::isatty(STDOUT_FILENO) != 0;
   for (long look = 0; options.count == 0 || look < options.count; ++look) {
     if (look != 0) std::this_thread::sleep_for(std::chrono::seconds(options.interval_s));
     Result<std::vector<SeenDevice>> devices = read_devices(remote, std::nullopt);
     if (!devices) return devices.status();
     Result<std::vector<smi::Session>> sessions = remote.sessions();
     if (!sessions) return sessions.status();
-    if (is_terminal) fmt::print("\033[H\033[J");
-    fmt::print("{}", screen_of(remote, *devices, *sessions, options.colored));
+    if (replaces) fmt::print("\033[H\033[J");
+    fmt::print("{}", options.json ? look_json(remote, *devices, *sessions)
+                                  : screen_of(remote, *devices, *sessions, options.colored));
     std::fflush(stdout);
   }
   return Status::ok();
