@@ -258,6 +258,7 @@ hipError_t Library::set_copy(hipGraphExec_t exec, hipGraphNode_t node, const hip
 
 hipError_t Library::set_copy_1d(hipGraphExec_t exec, hipGraphNode_t node, void* target, const void* source,
                                 std::size_t bytes, hipMemcpyKind kind) {
+  if (target == source) return hipErrorInvalidValue;  // AMD's runtime adds such a node, but sets none
   CopyWork work;
   const hipError_t error = read_copy_1d(target, source, bytes, kind, work);
   return error != hipSuccess ? error : set(exec, node, work);

@@ -220,6 +220,23 @@ TEST(GraphNodes, ParametersOfFillsAndCopies) {
             hipSuccess);
 }
 
+TEST(GraphNodes, ACopyIsNotSetToOneAddress) {
+  DeviceBuffer first(64);
+  DeviceBuffer second(64);
+  TestGraph graph;
+  hipGraphNode_t copy = nullptr;
+  HIP_OK(hipGraphAddMemcpyNode1D(&copy, graph, nullptr, 0, first.get(), second.get(), 64,
+                                 hipMemcpyDeviceToDevice));
+  TestExec exec(graph);
+  EXPECT_EQ(hipGraphMemcpyNodeSetParams1D(copy, first.get(), first.get(), 64, hipMemcpyDeviceToDevice),
+            hipErrorInvalidValue);
+  EXPECT_EQ(hipGraphExecMemcpyNodeSetParams1D(exec, copy, first.get(), first.get(), 64,
+                                              hipMemcpyDeviceToDevice),
+            hipErrorInvalidValue);
+  HIP_OK(hipGraphExecMemcpyNodeSetParams1D(exec, copy, second.get(), first.get(), 64,
+                                           hipMemcpyDeviceToDevice));
+}
+
 // Of `height` rows of `width` ints, at a pitch of 64 bytes.
 hipMemsetParams rows(void* target, unsigned value, std::size_t width, std::size_t height) {
   hipMemsetParams parameters = filling(target, value, width);
