@@ -91,7 +91,8 @@ struct Backend {
 
   static hipError_t find_stream(hipStream_t handle, Stream& stream) {
     stream = handle;
-    return is_stream(handle) ? Runtime::get().late_work.precede(handle) : kUnknownStream;
+    if (!is_stream(handle)) return kUnknownStream;
+    return LateWork::any() ? Runtime::get().late_work.order(handle) : hipSuccess;
   }
   static graph::StreamRef reference(Stream stream) { return cuda::reference(stream); }
   static graph::StreamRef short_reference(Stream stream) { return cuda::short_reference(stream); }

@@ -45,13 +45,17 @@ hipError_t LateWork::order(hipStream_t stream) {
   return hipSuccess;
 }
 
-hipError_t LateWork::wait() {
+std::vector<hipEvent_t> LateWork::late_events() {
+  std::vector<hipEvent_t> events;
   const MutexLock lock(mutex_);
-  for (NullStream& null_stream : null_streams_) {
-    if (!null_stream.late) continue;
-    if (const hipError_t error = check(cu().EventSynchronize(null_stream.event))) return error;
-    close(null_stream);
-  }
+  for (const NullStream& null_stream : null_streams_)
+    if (null_stream.late) events.push_back(null_stream.event);
+  return events;
+}
+
+hipError_t LateWork::wait() {
+  for (const hipEvent_t event : late_events())
+    if (const hipError_t error = check(cu().EventSynchronize(event))) return error;
   return hipSuccess;
 }
 

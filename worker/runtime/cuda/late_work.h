@@ -20,12 +20,12 @@ class LateWork {
  public:
   // After the synchronous call. REQUIRES: the context of the thread's device is current
   hipError_t add();
-  // Before `stream` is used. One read, while nothing is late.
-  hipError_t precede(hipStream_t stream) {
-    return late_devices_.load(std::memory_order_acquire) == 0 ? hipSuccess
-                                                              : order(stream);  // pairs with add()
-  }
-  // Returns when all is done: before access to memory changes, which no stream orders.
+  // Whether any work may be left. Every call that names a stream asks. Acquire pairs with add().
+  static bool any() { return late_devices_.load(std::memory_order_acquire) != 0; }
+  // Before `stream` is used, if any().
+  hipError_t order(hipStream_t stream);
+  // Returns when all is done: before access to memory changes, which no stream orders. Others may use streams
+  // meanwhile: they may be what the work waits for.
   hipError_t wait();
   // The device's context goes, and the work with it.
   void forget(int device);
@@ -36,10 +36,10 @@ class LateWork {
     bool late = false;           // nobody has seen that the event is done
   };
 
-  hipError_t order(hipStream_t stream);
+  std::vector<hipEvent_t> late_events();
   void close(NullStream& null_stream) TF_REQUIRES(mutex_);
 
-  std::atomic<int> late_devices_{0};
+  inline static constinit std::atomic<int> late_devices_{0};  // of the one Runtime
   Mutex mutex_;
   std::vector<NullStream> null_streams_ TF_GUARDED_BY(mutex_);  // by device
 };
