@@ -153,8 +153,8 @@ inline bool is_nvidia() {
          std::strncmp(properties.gcnArchName, "sm_", 3) == 0;
 }
 
-// The worker's runtime for NVIDIA's devices is the program's own: what the client checks, only the driver
-// does.
+// The program has loaded the runtime for NVIDIA's devices itself. No client checks its calls before the
+// driver.
 inline bool is_bare_nvidia() { return !is_remote() && is_nvidia(); }
 
 // NVIDIA's driver calls host functions one at a time: one that waits for another stream's waits for ever.
