@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executes AMDGPU machine code (gfx90a) on the host's cores: one kernel dispatch at a time per call.
 //
-// A device address is a host address: kernels read and write the process's own memory, after AddressSpace has said
-// that it may. What cannot be executed exactly stops the dispatch with a Failure that names it: no instruction is ever
-// skipped. Memory is sequentially consistent per instruction; atomics are atomics of the host, so the host's threads
-// and other dispatches see them.
+// A device address is a host address: kernels read and write the process's own memory, after AddressSpace has
+// said that it may. What cannot be executed exactly stops the dispatch with a Failure that names it: no
+// instruction is ever skipped. Memory is sequentially consistent per instruction; atomics are atomics of the
+// host, so the host's threads and other dispatches see them.
 //
-// Sources of facts: "AMD Instinct MI200" Instruction Set Architecture (CDNA2), cited as [CDNA2 chapter]; LLVM's "User
-// Guide for AMDGPU Backend", cited as [LLVM section].
+// Sources of facts: "AMD Instinct MI200" Instruction Set Architecture (CDNA2), cited as [CDNA2 chapter];
+// LLVM's "User Guide for AMDGPU Backend", cited as [LLVM section].
 #pragma once
 
 #include <array>
@@ -20,8 +20,9 @@
 namespace tf::amd::isa {
 
 // Bits 32 to 63 of the addresses at which a flat access means LDS or private memory. A runtime writes them to
-// amd_queue_t (group_segment_aperture_base_hi, private_segment_aperture_base_hi); kernels also read them from the
-// hardware register SH_MEM_BASES and from src_shared_base, src_private_base. No process's address is as high.
+// amd_queue_t (group_segment_aperture_base_hi, private_segment_aperture_base_hi); kernels also read them from
+// the hardware register SH_MEM_BASES and from src_shared_base, src_private_base. No process's address is as
+// high.
 constexpr std::uint32_t kSharedApertureHigh = 0x00010000;
 constexpr std::uint32_t kPrivateApertureHigh = 0x00020000;
 
@@ -45,8 +46,8 @@ class AddressSpace {
   virtual const std::atomic<std::uint64_t>& generation() const = 0;
 };
 
-// One kernel-dispatch packet [LLVM "Kernel Dispatch", HSA "AQL packet"]. Everything it points to is the caller's and
-// lives until run() returns.
+// One kernel-dispatch packet [LLVM "Kernel Dispatch", HSA "AQL packet"]. Everything it points to is the
+// caller's and lives until run() returns.
 struct Dispatch {
   const void* descriptor = nullptr;  // the 64 bytes of a kernel's NAME.kd, code object version 3 and later
   std::array<std::uint32_t, 3> grid_size = {1, 1, 1};       // work-items
@@ -77,13 +78,14 @@ struct Failure {
   std::uint64_t program_counter = 0;  // address of the instruction; 0: none
   std::uint64_t address = 0;          // of kMemoryFault and kMisaligned
   std::uint32_t trap = 0;             // of kTrap: the trap's number
-  std::string text;                   // for people: what, where, and the instruction as the disassembler writes it
+  std::string text;  // for people: what, where, and the instruction as the disassembler writes it
 };
 
 const char* name(FailureKind kind);
 
-// Decoded code and the threads that execute it. run() may be called by several threads at once; the dispatches share
-// the threads. Code stays decoded between dispatches: forget() where code's memory is freed or written.
+// Decoded code and the threads that execute it. run() may be called by several threads at once; the
+// dispatches share the threads. Code stays decoded between dispatches: forget() where code's memory is freed
+// or written.
 class Executor {
  public:
   // `memory` outlives the executor. `threads`: 0 means one for each core.
@@ -92,7 +94,8 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  // Returns when all work-items have ended, or the first Failure; other work-groups may have run by then or not.
+  // Returns when all work-items have ended, or the first Failure; other work-groups may have run by then or
+  // not.
   [[nodiscard]] std::optional<Failure> run(const Dispatch& dispatch);
   // REQUIRES: nothing of [address, address + bytes) runs
   void forget(std::uint64_t address, std::uint64_t bytes);

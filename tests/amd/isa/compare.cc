@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// VOPC: a bit of each lane; v_cmpx also writes EXEC [CDNA2 chapter 12.10 "VOPC Instructions"].
+#include "tests/amd/isa/arithmetic.h"
+#include "tests/amd/isa/lanes.h"
+
+namespace tf::amd::isa {
+namespace {
+
+template <class Op, class A, class B, bool WritesExec>
+void compare(Wave& w, const Instruction& in) {
+  apply_control(w, control_of<A>());
+  const Row* low[2];
+  const Row* high[2];
+  Row room[2][2];
+  fetch_rows<A, B>(w, in, 1, low, high, room, std::make_index_sequence<2>{});
+  Row result;
+  TF_LANE_LOOP
+  for (int i = 0; i < kLanes; ++i) {
+    const bool is =
+        Op::run(A::of(low[0]->lane[i], high[0]->lane[i]), B::of(low[1]->lane[i], high[1]->lane[i]));
+    result.lane[i] = is ? ~0U : 0U;
+  }
+  std::uint64_t bits = to_bits(result) & w.exec();
+  if (in.mods.dpp != DataParallel::kNone) {
+    Row lanes;
+    dpp_lanes(w, in, lanes);
+    bits &= to_bits(lanes);
+  }
+  w.set_pair(in.op[0].index, bits);
+  if (WritesExec) w.set_pair(kExecLo, bits);
+}
+
+#define TF_COMPARE(name, expression)                              \
+  struct name##_is {                                              \
+    template <class T>                                            \
+    static bool run([[maybe_unused]] T a, [[maybe_unused]] T b) { \
+      return expression;                                          \
+    }                                                             \
+  };
+TF_COMPARE(f, false)
+TF_COMPARE(t, true)
+TF_COMPARE(tru, true)
+TF_COMPARE(lt, a < b)
+TF_COMPARE(eq, a == b)
+TF_COMPARE(le, a <= b)
+TF_COMPARE(gt, a > b)
+TF_COMPARE(lg, a<b || a> b)
+TF_COMPARE(ge, a >= b)
+TF_COMPARE(ne, a != b)
+TF_COMPARE(o, a == a && b == b)
+TF_COMPARE(u, a != a || b != b)
+TF_COMPARE(nge, !(a >= b))
+TF_COMPARE(nlg, !(a < b || a > b))
+TF_COMPARE(ngt, !(a > b))
+TF_COMPARE(nle, !(a <= b))
+TF_COMPARE(neq, a != b)
+TF_COMPARE(nlt, !(a < b))
+
+// Bits of b name classes of floats [CDNA2 V_CMP_CLASS_F32]. `Bits` and `Mantissa` of the format.
+template <class Bits, int Mantissa, int Exponent>
+bool in_class(Bits value, std::uint32_t classes) {
+  const bool negative = (value >> (Mantissa + Exponent) & 1) != 0;
+  const Bits exponent = value >> Mantissa & ((Bits{1} << Exponent) - 1);
+  const Bits mantissa = value & ((Bits{1} << Mantissa) - 1);
+  std::uint32_t bit = 0;
+  if (exponent == (Bits{1} << Exponent) - 1) {
+    const bool quiet_nan = (mantissa >> (Mantissa - 1) & 1) != 0;
+    bit = mantissa != 0 ? (quiet_nan ? 1 : 0) : negative ? 2 : 9;
+  } else if (exponent != 0) {
+    bit = negative ? 3 : 8;
+  } else if (mantissa != 0) {
+    bit = negative ? 4 : 7;
+  } else {
+    bit = negative ? 5 : 6;
+  }
+  return (classes >> bit & 1) != 0;
+}
+// Sources as bits, with the modifiers and constants of floats.
+struct Class32 : F32 {
+  using Value = std::uint32_t;
+  static Value of(std::uint32_t low, std::uint32_t /*high*/) { return low; }
+};
+struct Class64 : F64 {
+  using Value = std::uint64_t;
+  static Value of(std::uint32_t low, std::uint32_t high) { return U64::of(low, high); }
+};
+struct Class16 : F16 {
+  using Value = std::uint32_t;
+  static Value of(std::uint32_t low, std::uint32_t /*high*/) { return low & 0xffff; }
+};
+struct ClassOp32 {
+  static bool run(std::uint32_t a, std::uint32_t b) { return in_class<std::uint32_t, 23, 8>(a, b); }
+};
+struct ClassOp64 {
+  static bool run(std::uint64_t a, std::uint32_t b) { return in_class<std::uint64_t, 52, 11>(a, b); }
+};
+struct ClassOp16 {
+  static bool run(std::uint32_t a, std::uint32_t b) { return in_class<std::uint32_t, 10, 5>(a, b); }
+};
+
+#define TF_ROW(op, suffix, T)          \
+  {"v_cmp_" #op "_" #suffix,           \
+   &compare<op##_is, T, T, false>,     \
+   kSdwa | kDpp,                       \
+   {Type::kMask, T::kType, T::kType}}, \
+      {"v_cmpx_" #op "_" #suffix,      \
+       &compare<op##_is, T, T, true>,  \
+       kSdwa | kDpp,                   \
+       {Type::kMask, T::kType, T::kType}},
+#define TF_INTEGERS(suffix, T)                                                           \
+  TF_ROW(f, suffix, T)                                                                   \
+  TF_ROW(t, suffix, T) TF_ROW(lt, suffix, T) TF_ROW(eq, suffix, T) TF_ROW(le, suffix, T) \
+      TF_ROW(gt, suffix, T) TF_ROW(ne, suffix, T) TF_ROW(ge, suffix, T)
+#define TF_FLOATS(suffix, T)                                                                          \
+  TF_ROW(f, suffix, T)                                                                                \
+  TF_ROW(lt, suffix, T) TF_ROW(eq, suffix, T) TF_ROW(le, suffix, T) TF_ROW(gt, suffix, T)             \
+      TF_ROW(lg, suffix, T) TF_ROW(ge, suffix, T) TF_ROW(o, suffix, T) TF_ROW(u, suffix, T)           \
+          TF_ROW(nge, suffix, T) TF_ROW(nlg, suffix, T) TF_ROW(ngt, suffix, T) TF_ROW(nle, suffix, T) \
+              TF_ROW(neq, suffix, T) TF_ROW(nlt, suffix, T) TF_ROW(tru, suffix, T)
+#define TF_CLASS(suffix, bits)                          \
+  {"v_cmp_class_" #suffix,                              \
+   &compare<ClassOp##bits, Class##bits, U32, false>,    \
+   kSdwa,                                               \
+   {Type::kMask, Class##bits::kType, Type::kU32}},      \
+      {"v_cmpx_class_" #suffix,                         \
+       &compare<ClassOp##bits, Class##bits, U32, true>, \
+       kSdwa,                                           \
+       {Type::kMask, Class##bits::kType, Type::kU32}},
+
+constexpr TableRow kRows[] = {TF_INTEGERS(i32, I32) TF_INTEGERS(u32, U32) TF_INTEGERS(i64, I64) TF_INTEGERS(
+    u64, U64) TF_INTEGERS(i16, I16) TF_INTEGERS(u16, U16) TF_FLOATS(f32, F32) TF_FLOATS(f64, F64)
+                                  TF_FLOATS(f16, F16) TF_CLASS(f32, 32) TF_CLASS(f64, 64) TF_CLASS(f16, 16)};
+
+}  // namespace
+
+std::span<const TableRow> compare_rows() { return kRows; }
+
+}  // namespace tf::amd::isa

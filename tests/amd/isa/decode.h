@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of decoded instructions: from an address up to where control may go elsewhere.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tests/amd/isa/disassembler.h"
+#include "tests/amd/isa/instruction.h"
+#include "tests/amd/isa/wave.h"
+
+namespace tf::amd::isa {
+
+struct Block {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;  // address behind the last instruction
+  std::vector<Instruction> instructions;
+  // What followed last; saves the look-up. Blocks live as long as the code that they were decoded from.
+  std::atomic<Block*> next[2] = {nullptr, nullptr};
+};
+
+// Decoded code of a process. May be used by many threads.
+class Code {
+ public:
+  explicit Code(const char* processor) : disassembler_(processor) {}
+
+  const std::string& problem() const { return disassembler_.problem(); }
+  // Throws Stop: unknown instruction, unsupported operand, memory fault.
+  Block* block(std::uint64_t address, MemoryView& memory);
+  // The instruction at `address`, for messages.
+  std::string text(std::uint64_t address, MemoryView& memory);
+  void forget(std::uint64_t begin, std::uint64_t bytes);
+
+ private:
+  std::unique_ptr<Block> decode(std::uint64_t address, MemoryView& memory);
+  Disassembled read(std::uint64_t address, MemoryView& memory);
+  void decode_one(Block& block, std::uint64_t address, MemoryView& memory);
+  void fill_rows(Instruction& in);
+  const Row* constant_row(std::uint32_t value);
+
+  Disassembler disassembler_;
+  std::shared_mutex mutex_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Block>> blocks_;
+  std::mutex constants_mutex_;
+  std::unordered_map<std::uint32_t, std::unique_ptr<Row>> constants_;
+};
+
+}  // namespace tf::amd::isa

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// libLLVM's C interface by its names: it is the same in every version, and no header of LLVM is needed.
+#include "tests/amd/isa/disassembler.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+
+namespace tf::amd::isa {
+namespace {
+
+// As llvm-c/Target.h and llvm-c/DisassemblerTypes.h declare them; the callbacks are not used.
+struct Library {
+  void (*target_info)() = nullptr;
+  void (*target_mc)() = nullptr;
+  void (*target_disassembler)() = nullptr;
+  void* (*create)(const char* triple, const char* processor, const char* features, void* user, int tag_type,
+                  void* operand_callback, void* symbol_callback) = nullptr;
+  void (*dispose)(void* context) = nullptr;
+  std::size_t (*disassemble)(void* context, std::uint8_t* bytes, std::uint64_t size, std::uint64_t address,
+                             char* text, std::size_t text_size) = nullptr;
+  std::string problem;
+};
+
+template <typename Function>
+void bind(Library& library, void* handle, const char* symbol, Function& to) {
+  to = reinterpret_cast<Function>(dlsym(handle, symbol));
+  if (to == nullptr) library.problem = std::string("libLLVM has no ") + symbol;
+}
+
+// The newest that Debian 12 has. Its symbols stay its own: AMD's comgr brings another libLLVM.
+Library load() {
+  Library library;
+  void* handle = nullptr;
+  for (const char* name : {"libLLVM.so.19.1", "libLLVM-19.so", "libLLVM-15.so.1", "libLLVM-14.so.1"}) {
+    handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (handle != nullptr) break;
+  }
+  if (handle == nullptr) {
+    library.problem = "no libLLVM (19, 15 or 14) can be loaded: package libllvm19";
+    return library;
+  }
+  bind(library, handle, "LLVMInitializeAMDGPUTargetInfo", library.target_info);
+  bind(library, handle, "LLVMInitializeAMDGPUTargetMC", library.target_mc);
+  bind(library, handle, "LLVMInitializeAMDGPUDisassembler", library.target_disassembler);
+  bind(library, handle, "LLVMCreateDisasmCPUFeatures", library.create);
+  bind(library, handle, "LLVMDisasmDispose", library.dispose);
+  bind(library, handle, "LLVMDisasmInstruction", library.disassemble);
+  if (!library.problem.empty()) return library;
+  library.target_info();
+  library.target_mc();
+  library.target_disassembler();
+  return library;
+}
+
+const Library& library() {
+  static const Library kLibrary = load();
+  return kLibrary;
+}
+
+}  // namespace
+
+Disassembler::Disassembler(const char* processor) : problem_(library().problem) {
+  if (!problem_.empty()) return;
+  context_ = library().create("amdgcn-amd-amdhsa", processor, "", nullptr, 0, nullptr, nullptr);
+  if (context_ == nullptr) problem_ = std::string("libLLVM has no disassembler for ") + processor;
+}
+
+Disassembler::~Disassembler() {
+  if (context_ != nullptr) library().dispose(context_);
+}
+
+Disassembled Disassembler::read(const void* code, std::uint64_t available, std::uint64_t address) {
+  constexpr std::uint64_t kInstructionBytesMax = 20;
+  char text[512] = "";
+  const std::lock_guard<std::mutex> lock(one_at_a_time_);
+  Disassembled result;
+  result.bytes = static_cast<unsigned>(library().disassemble(
+      context_, static_cast<std::uint8_t*>(const_cast<void*>(code)),  // NOLINT: it only reads
+      std::min(available, kInstructionBytesMax), address, text, sizeof text));
+  result.text = text;
+  result.text.erase(0, result.text.find_first_not_of(" \t"));
+  return result;
+}
+
+}  // namespace tf::amd::isa

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a load or store moves between memory and the registers of one lane, and what an atomic does there.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "tests/amd/isa/arithmetic.h"
+
+namespace tf::amd::isa {
+
+// N registers.
+template <int N>
+struct Words {
+  static constexpr unsigned kBytes = 4 * N;
+  static constexpr int kWords = N;
+  static void load(const std::uint8_t* from, Row* to, int lane) {
+    std::uint32_t words[N];
+    std::memcpy(words, from, sizeof words);
+    for (int i = 0; i < N; ++i) to[i].lane[lane] = words[i];
+  }
+  static void store(std::uint8_t* to, const Row* from, int lane) {
+    std::uint32_t words[N];
+    for (int i = 0; i < N; ++i) words[i] = from[i].lane[lane];
+    std::memcpy(to, words, sizeof words);
+  }
+  static void zero(Row* to, int lane) {
+    for (int i = 0; i < N; ++i) to[i].lane[lane] = 0;
+  }
+};
+
+enum class Half : std::uint8_t { kWhole, kLow, kHigh };
+
+// A byte or short of type T, extended; kLow and kHigh: 16 bits into that half, the other one stays (d16).
+template <class T, Half Where = Half::kWhole>
+struct Small {
+  static constexpr unsigned kBytes = sizeof(T);
+  static constexpr int kWords = 1;
+  static void put(T value, Row* to, int lane) {
+    std::uint32_t& word = to->lane[lane];
+    const auto bits = static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+    if (Where == Half::kWhole) word = bits;
+    if (Where == Half::kLow) word = (word & 0xffff0000) | (bits & 0xffff);
+    if (Where == Half::kHigh) word = (word & 0xffff) | bits << 16;
+  }
+  static void load(const std::uint8_t* from, Row* to, int lane) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    put(value, to, lane);
+  }
+  static void store(std::uint8_t* to, const Row* from, int lane) {
+    const T value = static_cast<T>(from->lane[lane] >> (Where == Half::kHigh ? 16 : 0));
+    std::memcpy(to, &value, sizeof value);
+  }
+  static void zero(Row* to, int lane) { put(T{0}, to, lane); }
+};
+
+// Atomics of the host. Op::run gives the new value of the old one and of the data.
+template <class T>
+struct AddOp {
+  static T run(T old, T data) { return static_cast<T>(old + data); }
+};
+template <class T>
+struct SubOp {
+  static T run(T old, T data) { return old - data; }
+};
+template <class T>
+struct ReverseSubOp {
+  static T run(T old, T data) { return data - old; }
+};
+template <class T>
+struct MinOp {
+  static T run(T old, T data) { return std::min(old, data); }
+};
+template <class T>
+struct MaxOp {
+  static T run(T old, T data) { return std::max(old, data); }
+};
+template <class T>
+struct NumberMinOp {
+  static T run(T old, T data) { return min_number(Mode{}, old, data); }
+};
+template <class T>
+struct NumberMaxOp {
+  static T run(T old, T data) { return max_number(Mode{}, old, data); }
+};
+template <class T>
+struct AndOp {
+  static T run(T old, T data) { return old & data; }
+};
+template <class T>
+struct OrOp {
+  static T run(T old, T data) { return old | data; }
+};
+template <class T>
+struct XorOp {
+  static T run(T old, T data) { return old ^ data; }
+};
+template <class T>
+struct SwapOp {
+  static T run(T /*old*/, T data) { return data; }
+};
+template <class T>
+struct IncOp {
+  static T run(T old, T data) { return old >= data ? 0 : old + 1; }
+};
+template <class T>
+struct DecOp {
+  static T run(T old, T data) { return old == 0 || old > data ? data : old - 1; }
+};
+struct PackedHalfAddOp {
+  static std::uint32_t run(std::uint32_t old, std::uint32_t data) {
+    const std::uint32_t low = float_to_half(half_to_float(old & 0xffff) + half_to_float(data & 0xffff));
+    return low | float_to_half(half_to_float(old >> 16) + half_to_float(data >> 16)) << 16;
+  }
+};
+
+// One atomic access: `data` from registers, `old` to registers.
+template <class Op, class T>
+struct Atomic {
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  static constexpr unsigned kBytes = sizeof(T);
+  static constexpr int kWords = sizeof(T) / 4;
+  static constexpr int kDataWords = kWords;
+  static Bits data(const Row* from, int lane) {
+    Bits bits = from[0].lane[lane];
+    if constexpr (kWords == 2) bits |= static_cast<Bits>(from[1].lane[lane]) << 32;
+    return bits;
+  }
+  static void put(Bits bits, Row* to, int lane) {
+    to[0].lane[lane] = static_cast<std::uint32_t>(bits);
+    if constexpr (kWords == 2) to[1].lane[lane] = static_cast<std::uint32_t>(bits >> 32);
+  }
+  static Bits run(std::uint8_t* at, const Row* from, const Row* /*second*/, int lane) {
+    Bits* there = reinterpret_cast<Bits*>(at);
+    const T value = std::bit_cast<T>(data(from, lane));
+    Bits old = __atomic_load_n(there, __ATOMIC_SEQ_CST);
+    while (true) {
+      const Bits fresh = std::bit_cast<Bits>(Op::run(std::bit_cast<T>(old), value));
+      if (__atomic_compare_exchange_n(there, &old, fresh, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        return old;
+    }
+  }
+};
+
+// `second` holds what is compared, `from` what is written.
+template <class T>
+struct CompareSwap : Atomic<SwapOp<T>, T> {
+  using Base = Atomic<SwapOp<T>, T>;
+  static constexpr int kDataWords = 2 * Base::kWords;
+  static T run(std::uint8_t* at, const Row* from, const Row* second, int lane) {
+    T expected = Base::data(second, lane);
+    __atomic_compare_exchange_n(reinterpret_cast<T*>(at), &expected, Base::data(from, lane), false,
+                                __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return expected;
+  }
+};
+
+}  // namespace tf::amd::isa

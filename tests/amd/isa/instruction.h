@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// A decoded instruction, and a row of the table that says what a mnemonic does.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tf::amd::isa {
+
+struct Wave;
+struct Instruction;
+using Handler = void (*)(Wave&, const Instruction&);
+
+constexpr int kLanes = 64;
+
+// One 32-bit register of all lanes of a wave.
+struct alignas(64) Row {
+  std::uint32_t lane[kLanes];
+};
+
+// What an operand holds. It decides what an inline constant or a literal means, and where a float's sign is
+// [CDNA2 chapter 3.5 "Scalar Operands", chapter 6.2 "Operands"].
+enum class Type : std::uint8_t {
+  kNone,
+  kU32,     // 32 bits, integer or float: constants mean the same
+  kF32,     // 32 bits with neg, abs, clamp, omod
+  kU64,     // a literal is extended with zeros
+  kI64,     // a literal is extended with its sign
+  kF64,     // a literal is the high half
+  kU16,     // the low half of a register, or the high one by op_sel
+  kF16,     // as kU16, with neg, abs, clamp, omod
+  kPacked,  // two halves (VOP3P)
+  kPair,    // two F32 in two registers (VOP3P)
+  kMask,    // one bit for each lane, in two scalar registers
+  kAny,     // registers, of as many words as the text says, a constant of 32 bits, or off
+  kLiteral  // a number that is no operand: the target of a branch, the bits of s_movk
+};
+
+struct Operand {
+  enum class Kind : std::uint8_t { kNone, kVector, kScalar, kConstant, kOff, kScc, kVccz, kExecz, kHwreg };
+  Kind kind = Kind::kNone;
+  std::uint8_t count = 1;    // registers
+  bool modified = false;     // a vector source that is not read as it stands
+  bool sign_extend = false;  // SDWA sext()
+  bool dpp = false;          // read from other lanes
+  std::uint8_t select_shift = 0;
+  std::uint8_t select_bits = 32;
+  std::uint16_t index = 0;  // kVector: 0 to 255 v, 256 to 511 a; kScalar: as encoded; kHwreg: its number
+  std::uint32_t keep = 0xffffffff;          // abs: the highest word is first ANDed with this,
+  std::uint32_t flip = 0;                   // neg: then XORed with that
+  std::uint64_t value = 0;                  // kConstant; kHwreg: offset | width << 8
+  const Row* rows[2] = {nullptr, nullptr};  // kConstant: both words, in all lanes
+};
+
+enum class DataParallel : std::uint8_t {
+  kNone,
+  kQuadPerm,
+  kRowShl,
+  kRowShr,
+  kRowRor,
+  kWaveShl,
+  kWaveRol,
+  kWaveShr,
+  kWaveRor,
+  kRowMirror,
+  kRowHalfMirror,
+  kRowBcast15,
+  kRowBcast31,
+  kRowNewBcast
+};
+
+// Modifiers that an instruction has, and that a table row accepts: one bit each.
+enum Modifier : std::uint32_t {
+  kClamp = 1 << 0,
+  kOmod = 1 << 1,
+  kOpSel = 1 << 2,
+  kOpSelHi = 1 << 3,
+  kNegLoHi = 1 << 4,
+  kSdwa = 1 << 5,
+  kDpp = 1 << 6,
+  kOffset = 1 << 7,
+  kOffset01 = 1 << 8,
+  kCache = 1 << 9,  // glc, slc, scc, dlc, nv: no caches here; glc also asks for the value before an atomic
+  kBufferMode = 1 << 10,
+  kMatrix = 1 << 11,  // cbsz, abid, blgp
+  kLds = 1 << 12,
+  kGds = 1 << 13,
+  kTfe = 1 << 14,
+  // Facts of a table row, not modifiers.
+  kKeepsHigh = 1 << 16,    // a result of 16 bits leaves the other half as it was
+  kEndsBlock = 1 << 17,    // what follows may not be the next instruction, or the wave stops here
+  kAccumulates = 1 << 19,  // the destination is the last source
+  kSaturates = 1 << 18     // an integer operation with clamp: the row does it
+};
+
+struct Modifiers {
+  std::uint32_t present = 0;
+  bool clamp = false;
+  bool glc = false;
+  bool offen = false;
+  bool idxen = false;
+  bool bound_ctrl = false;
+  std::uint8_t omod = 0;  // 1: times 2, 2: times 4, 3: half
+  std::uint8_t op_sel = 0;
+  std::uint8_t op_sel_hi = 0xff;
+  std::uint8_t neg_lo = 0;
+  std::uint8_t neg_hi = 0;
+  std::uint8_t dst_shift = 0;  // SDWA
+  std::uint8_t dst_bits = 32;
+  std::uint8_t dst_unused = 0;  // 0: zeros, 1: sign, 2: as before
+  std::array<std::uint8_t, 2> src_shift{};
+  std::array<std::uint8_t, 2> src_bits = {32, 32};
+  DataParallel dpp = DataParallel::kNone;
+  std::uint8_t dpp_amount = 0;  // kQuadPerm: two bits for each lane
+  std::uint8_t row_mask = 0xf;
+  std::uint8_t bank_mask = 0xf;
+  std::uint8_t cbsz = 0;
+  std::uint8_t abid = 0;
+  std::uint8_t blgp = 0;
+  std::int32_t offset = 0;
+  std::uint8_t offset0 = 0;
+  std::uint8_t offset1 = 0;
+};
+
+constexpr int kOperandsMax = 6;
+
+struct TableRow {
+  std::string_view name;  // without _e32, _e64, _sdwa, _dpp
+  Handler handler = nullptr;
+  std::uint32_t accepts = 0;  // Modifier
+  std::array<Type, kOperandsMax> types{};
+};
+
+struct Instruction {
+  Handler handler = nullptr;
+  bool post = false;  // the result passes through write_back(): clamp, omod, SDWA, op_sel
+  bool wide = false;  // decides with kVector destinations of two words
+  std::uint8_t operands = 0;
+  std::uint8_t bytes = 4;
+  std::uint64_t address = 0;
+  const TableRow* row = nullptr;
+  Modifiers mods;
+  std::array<Operand, kOperandsMax> op;
+};
+
+// Every row of one class; table.cc joins them.
+std::span<const TableRow> scalar_rows();
+std::span<const TableRow> program_rows();
+std::span<const TableRow> scalar_memory_rows();
+std::span<const TableRow> vector1_rows();
+std::span<const TableRow> vector2_rows();
+std::span<const TableRow> vector3_rows();
+std::span<const TableRow> carry_rows();
+std::span<const TableRow> compare_rows();
+std::span<const TableRow> packed_rows();
+std::span<const TableRow> lane_rows();
+std::span<const TableRow> local_rows();
+std::span<const TableRow> local_atomic_rows();
+std::span<const TableRow> global_rows();
+std::span<const TableRow> global_atomic_rows();
+std::span<const TableRow> buffer_rows();
+std::span<const TableRow> matrix_rows();
+
+// Null: not in the table.
+const TableRow* find_row(std::string_view mnemonic);
+
+}  // namespace tf::amd::isa

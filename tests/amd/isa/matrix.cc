@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// MFMA: D = A * B + C on small matrices that all lanes hold together; EXEC has no say [CDNA2 chapter 7
+// "Matrix Core"].
+#include "tests/amd/isa/arithmetic.h"
+#include "tests/amd/isa/lanes.h"
+
+namespace tf::amd::isa {
+namespace {
+
+// What an element of A or B is: how many a lane holds, and the e-th of lane `lane`.
+struct FloatElement {
+  using Sum = float;
+  static constexpr int kPerLane = 1;
+  static float get(const Row* from, int lane, int /*e*/) { return std::bit_cast<float>(from->lane[lane]); }
+};
+struct HalfElement {
+  using Sum = float;
+  static constexpr int kPerLane = 4;
+  static float get(const Row* from, int lane, int e) {
+    return half_to_float(from[e / 2].lane[lane] >> (16 * (e % 2)) & 0xffff);
+  }
+};
+template <int PerLane>
+struct BrainElement {
+  using Sum = float;
+  static constexpr int kPerLane = PerLane;
+  static float get(const Row* from, int lane, int e) {
+    return std::bit_cast<float>(from[e / 2].lane[lane] >> (16 * (e % 2)) << 16);
+  }
+};
+struct ByteElement {
+  using Sum = std::int32_t;
+  static constexpr int kPerLane = 4;
+  static std::int32_t get(const Row* from, int lane, int e) {
+    return sign_bits(from->lane[lane] >> (8 * e) & 0xff, 8);
+  }
+};
+struct DoubleElement {
+  using Sum = double;
+  static constexpr int kPerLane = 1;
+  static double get(const Row* from, int lane, int /*e*/) {
+    return F64::of(from[0].lane[lane], from[1].lane[lane]);
+  }
+};
+
+inline std::int32_t multiply_add(std::int32_t a, std::int32_t b, std::int32_t c) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(b) +
+                                   static_cast<std::uint32_t>(c));
+}
+inline float multiply_add(float a, float b, float c) { return madd(a, b, c); }
+inline double multiply_add(double a, double b, double c) { return madd(a, b, c); }
+
+// Size x Size results, `Depth` products each, of `Blocks` pairs of matrices.
+template <class Element, int Size, int Depth, int Blocks>
+struct Matrix {
+  using Sum = typename Element::Sum;
+  static constexpr bool kDouble = sizeof(Sum) == 8;
+  static constexpr int kResults = Size * Size * Blocks / kLanes;  // of each lane
+  static constexpr int kGroups = Depth / Element::kPerLane;       // lanes that hold one row of A
+
+  struct Place {
+    int block, row, column;
+  };
+  // Where the r-th result of a lane belongs.
+  static Place place(int lane, int r) {
+    if constexpr (kDouble) {
+      if constexpr (Size == 4) return {lane / 4 % 4, lane / 16, lane % 4};
+      return {0, 4 * r + lane / 16, lane % 16};
+    } else if constexpr (Size == 4) {
+      return {lane / 4, r, lane % 4};
+    } else {
+      constexpr int kPerBlock = Size * Size / kLanes;
+      const int in_block = r % kPerBlock;
+      constexpr int kHeight = 4 * kLanes / Size;
+      return {r / kPerBlock, kHeight * (in_block / 4) + 4 * (lane / Size) + in_block % 4, lane % Size};
+    }
+  }
+  // The lane that holds elements [group * kPerLane, ...) of row `i` of A, or of column `i` of B.
+  static int lane_of(int block, int i, int group) {
+    if constexpr (kDouble && Size == 4) return 16 * group + 4 * block + i;
+    return Size * (block * kGroups + group) + i;
+  }
+
+  static void run(Wave& w, const Instruction& in) {
+    apply_control(w, kDouble ? Control::k64 : Control::k32);
+    if (in.mods.blgp != 0) unsupported(in, "blgp");
+    const Row* a = &w.v[in.op[1].index];
+    const Row* b = &w.v[in.op[2].index];
+    if (in.op[1].kind != Operand::Kind::kVector || in.op[2].kind != Operand::Kind::kVector) {
+      unsupported(in, "A or B in no vector register");
+    }
+    const Operand& c = in.op[3];
+    if (kDouble && c.kind == Operand::Kind::kConstant && c.value != 0) unsupported(in, "constant C");
+    const int group_blocks = 1 << in.mods.cbsz;
+    Sum result[Blocks][Size][Size];
+    for (int lane = 0; lane < kLanes; ++lane) {
+      for (int r = 0; r < kResults; ++r) {
+        const Place at = place(lane, r);
+        result[at.block][at.row][at.column] = addend(w, in, c, lane, r);
+      }
+    }
+    for (int block = 0; block < Blocks; ++block) {
+      const int block_a = (block & ~(group_blocks - 1)) + (group_blocks > 1 ? in.mods.abid : 0);
+      for (int k = 0; k < Depth; ++k) {
+        const int group = k / Element::kPerLane;
+        const int e = k % Element::kPerLane;
+        Sum column[Size];
+        for (int j = 0; j < Size; ++j) column[j] = Element::get(b, lane_of(block, j, group), e);
+        for (int i = 0; i < Size; ++i) {
+          const Sum factor = Element::get(a, lane_of(block_a, i, group), e);
+          for (int j = 0; j < Size; ++j) {
+            result[block][i][j] = multiply_add(factor, column[j], result[block][i][j]);
+          }
+        }
+      }
+    }
+    Row* out = &w.v[in.op[0].index];
+    for (int lane = 0; lane < kLanes; ++lane) {
+      for (int r = 0; r < kResults; ++r) {
+        const Place at = place(lane, r);
+        put(out, lane, r, result[at.block][at.row][at.column]);
+      }
+    }
+  }
+
+  static Sum addend(const Wave& w, const Instruction& in, const Operand& c, int lane, int r) {
+    if (c.kind == Operand::Kind::kConstant) {
+      if constexpr (kDouble)
+        return 0;
+      else
+        return std::bit_cast<Sum>(static_cast<std::uint32_t>(c.value));
+    }
+    if (c.kind != Operand::Kind::kVector) unsupported(in, "C in no vector register");
+    const Row* from = &w.v[c.index];
+    if constexpr (kDouble)
+      return F64::of(from[2 * r].lane[lane], from[2 * r + 1].lane[lane]);
+    else
+      return std::bit_cast<Sum>(from[r].lane[lane]);
+  }
+  static void put(Row* out, int lane, int r, Sum value) {
+    if constexpr (kDouble) {
+      out[2 * r].lane[lane] = F64::low(value);
+      out[2 * r + 1].lane[lane] = F64::high(value);
+    } else {
+      out[r].lane[lane] = std::bit_cast<std::uint32_t>(value);
+    }
+  }
+};
+
+constexpr Type kA = Type::kAny;
+#define TF_MATRIX(name, ...) {"v_mfma_" name, &Matrix<__VA_ARGS__>::run, kMatrix, {kA, kA, kA, kA}},
+constexpr TableRow kRows[] = {
+    TF_MATRIX("f32_32x32x1f32", FloatElement, 32, 1, 2) TF_MATRIX(
+        "f32_16x16x1f32", FloatElement, 16, 1, 4) TF_MATRIX("f32_4x4x1f32", FloatElement, 4, 1, 16)
+        TF_MATRIX("f32_32x32x2f32", FloatElement, 32, 2, 1) TF_MATRIX(
+            "f32_16x16x4f32", FloatElement, 16, 4, 1) TF_MATRIX("f32_32x32x4f16", HalfElement, 32, 4, 2)
+            TF_MATRIX("f32_16x16x4f16", HalfElement, 16, 4, 4) TF_MATRIX(
+                "f32_4x4x4f16", HalfElement, 4, 4, 16) TF_MATRIX("f32_32x32x8f16", HalfElement, 32, 8, 1)
+                TF_MATRIX("f32_16x16x16f16", HalfElement, 16, 16, 1) TF_MATRIX(
+                    "i32_32x32x4i8", ByteElement, 32, 4, 2) TF_MATRIX("i32_16x16x4i8", ByteElement, 16, 4, 4)
+                    TF_MATRIX("i32_4x4x4i8", ByteElement, 4, 4, 16) TF_MATRIX("i32_32x32x8i8",
+                                                                              ByteElement, 32, 8, 1)
+                        TF_MATRIX("i32_16x16x16i8", ByteElement, 16, 16, 1) TF_MATRIX(
+                            "f32_32x32x2bf16", BrainElement<2>, 32, 2, 2) TF_MATRIX("f32_16x16x2bf16",
+                                                                                    BrainElement<2>, 16, 2, 4)
+                            TF_MATRIX("f32_4x4x2bf16", BrainElement<2>, 4, 2, 16)
+                                TF_MATRIX("f32_32x32x4bf16", BrainElement<2>, 32, 4, 1) TF_MATRIX(
+                                    "f32_16x16x8bf16", BrainElement<2>, 16, 8, 1)
+                                    TF_MATRIX("f32_32x32x4bf16_1k", BrainElement<4>, 32, 4, 2)
+                                        TF_MATRIX("f32_16x16x4bf16_1k", BrainElement<4>, 16, 4, 4) TF_MATRIX(
+                                            "f32_4x4x4bf16_1k", BrainElement<4>, 4, 4, 16)
+                                            TF_MATRIX("f32_32x32x8bf16_1k", BrainElement<4>, 32, 8, 1)
+                                                TF_MATRIX("f32_16x16x16bf16_1k", BrainElement<4>, 16, 16, 1)
+                                                    TF_MATRIX("f64_16x16x4f64", DoubleElement, 16, 4, 1)
+                                                        TF_MATRIX("f64_4x4x4f64", DoubleElement, 4, 4, 4)};
+
+}  // namespace
+
+std::span<const TableRow> matrix_rows() { return kRows; }
+
+}  // namespace tf::amd::isa

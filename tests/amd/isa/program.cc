@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Branches, barriers, the end; hardware registers; scalar loads.
+#include <chrono>
+#include <cstring>
+
+#include "tests/amd/isa/arithmetic.h"
+#include "tests/amd/isa/lanes.h"
+
+namespace tf::amd::isa {
+namespace {
+
+std::uint64_t behind(const Instruction& in) { return in.address + in.bytes; }
+
+// The target is a signed count of words behind the branch.
+std::uint64_t target(const Instruction& in, int which) {
+  const std::int32_t words = sign_bits(static_cast<std::uint32_t>(in.op[which].value) & 0xffff, 16);
+  return behind(in) + static_cast<std::uint64_t>(static_cast<std::int64_t>(words) * 4);
+}
+
+enum class When : std::uint8_t { kAlways, kScc0, kScc1, kVccZ, kVccNz, kExecZ, kExecNz };
+template <When Condition>
+void branch(Wave& w, const Instruction& in) {
+  bool taken = true;
+  if (Condition == When::kScc0) taken = !w.scc;
+  if (Condition == When::kScc1) taken = w.scc;
+  if (Condition == When::kVccZ) taken = w.pair(kVccLo) == 0;
+  if (Condition == When::kVccNz) taken = w.pair(kVccLo) != 0;
+  if (Condition == When::kExecZ) taken = w.exec() == 0;
+  if (Condition == When::kExecNz) taken = w.exec() != 0;
+  w.next = taken ? target(in, 0) : behind(in);
+}
+
+void end_program(Wave& w, const Instruction& /*in*/) { w.state = Wave::State::kEnded; }
+void barrier(Wave& w, const Instruction& in) {
+  w.state = Wave::State::kAtBarrier;
+  w.next = behind(in);
+}
+// A wave that sleeps waits for another one.
+void yield(Wave& w, const Instruction& in) {
+  w.state = Wave::State::kYields;
+  w.next = behind(in);
+}
+void nothing(Wave& /*w*/, const Instruction& /*in*/) {}
+void trap(Wave& /*w*/, const Instruction& in) {
+  const auto number = static_cast<std::uint32_t>(in.op[0].value);
+  throw Stop{FailureKind::kTrap, "s_trap " + std::to_string(number), 0, number};
+}
+void halt(Wave& /*w*/, const Instruction& in) {
+  if (in.op[0].value != 0) throw Stop{FailureKind::kTrap, "s_sethalt", 0, 0};
+}
+
+void get_pc(Wave& w, const Instruction& in) { w.set_pair(in.op[0].index, behind(in)); }
+void set_pc(Wave& w, const Instruction& in) { w.next = scalar(w, in, in.op[0]); }
+void swap_pc(Wave& w, const Instruction& in) {
+  w.next = scalar(w, in, in.op[1]);
+  w.set_pair(in.op[0].index, behind(in));
+}
+void call(Wave& w, const Instruction& in) {
+  w.set_pair(in.op[0].index, behind(in));
+  w.next = target(in, 1);
+}
+
+// [CDNA2 chapter 3 "Kernel State", hardware registers of s_getreg].
+constexpr int kRegisterMode = 1;
+constexpr int kRegisterStatus = 2;
+constexpr int kRegisterTrapStatus = 3;
+constexpr int kRegisterHwId = 4;
+constexpr int kRegisterShMemBases = 15;
+
+std::uint32_t hardware(const Wave& w, const Instruction& in, int number) {
+  switch (number) {
+    case kRegisterMode: return w.mode.bits;
+    case kRegisterStatus:
+      return (w.scc ? 1U : 0U) | (w.exec() == 0 ? 1U << 9 : 0U) | (w.pair(kVccLo) == 0 ? 1U << 10 : 0U);
+    case kRegisterTrapStatus: return w.trap_status;
+    case kRegisterHwId: return w.number & 15;
+    case kRegisterShMemBases: return (kSharedApertureHigh & 0xffff0000) | kPrivateApertureHigh >> 16;
+    default: unsupported(in, "hardware register " + std::to_string(number));
+  }
+}
+
+std::uint32_t mask_of(const Operand& o) {
+  const std::uint32_t width = static_cast<std::uint32_t>(o.value >> 8);
+  return width >= 32 ? ~0U : (1U << width) - 1;
+}
+
+void get_register(Wave& w, const Instruction& in) {
+  const Operand& from = in.op[1];
+  if (from.kind != Operand::Kind::kHwreg) unsupported(in, "no hardware register");
+  w.set(in.op[0].index, hardware(w, in, from.index) >> (from.value & 31) & mask_of(from));
+}
+
+void set_register(Wave& w, const Instruction& in) {
+  const Operand& to = in.op[0];
+  if (to.kind != Operand::Kind::kHwreg) unsupported(in, "no hardware register");
+  const std::uint32_t shift = to.value & 31;
+  const std::uint32_t mask = mask_of(to) << shift;
+  const std::uint32_t value = static_cast<std::uint32_t>(scalar(w, in, in.op[1])) << shift & mask;
+  if (to.index == kRegisterMode) {
+    w.mode.set((w.mode.bits & ~mask) | value);
+  } else if (to.index == kRegisterTrapStatus) {
+    w.trap_status = (w.trap_status & ~mask) | value;
+  } else {
+    unsupported(in, "write of hardware register " + std::to_string(to.index));
+  }
+}
+
+// d, base, offset: a register, a number, or a register and offset:number.
+template <int Words>
+void load(Wave& w, const Instruction& in) {
+  std::uint64_t address = w.pair(in.op[1].index);
+  address += static_cast<std::uint64_t>(static_cast<std::int64_t>(in.mods.offset));
+  const Operand& offset = in.op[2];
+  if (offset.kind == Operand::Kind::kConstant) {
+    address += static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(offset.value)));
+  } else {
+    address += scalar(w, in, offset);
+  }
+  address &= ~std::uint64_t{3};
+  std::uint32_t words[Words];
+  std::memcpy(words, w.memory->at(address, sizeof words, false), sizeof words);
+  for (int i = 0; i < Words; ++i) w.set(in.op[0].index + i, words[i]);
+}
+
+// The same from a buffer: base of 48 bits, and a size beyond which loads give 0 [CDNA2 chapter 7.3].
+template <int Words>
+void load_buffer(Wave& w, const Instruction& in) {
+  const int resource = in.op[1].index;
+  const std::uint64_t base = w.pair(resource) & 0xffffffffffff;
+  const std::uint32_t stride = w.s[resource + 1] >> 16 & 0x3fff;
+  const std::uint64_t records = w.s[resource + 2];
+  const std::uint64_t size = stride == 0 ? records : records * stride;
+  std::uint64_t offset = static_cast<std::uint32_t>(in.mods.offset) + scalar(w, in, in.op[2]);
+  offset &= ~std::uint64_t{3};
+  for (int i = 0; i < Words; ++i, offset += 4) {
+    std::uint32_t word = 0;
+    if (offset + 4 <= size)
+      std::memcpy(&word, w.memory->at((base & ~std::uint64_t{3}) + offset, 4, false), 4);
+    w.set(in.op[0].index + i, word);
+  }
+}
+
+void clock(Wave& w, const Instruction& in) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  // s_memrealtime counts 100 MHz; s_memtime the core's clock, for which one nanosecond stands.
+  const std::int64_t ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  w.set_pair(in.op[0].index, static_cast<std::uint64_t>(in.row->name == "s_memrealtime" ? ns / 10 : ns));
+}
+
+constexpr Type kL = Type::kLiteral;
+constexpr Type kA = Type::kAny;
+constexpr TableRow kProgramRows[] = {
+    {"s_branch", &branch<When::kAlways>, kEndsBlock, {kL}},
+    {"s_cbranch_scc0", &branch<When::kScc0>, kEndsBlock, {kL}},
+    {"s_cbranch_scc1", &branch<When::kScc1>, kEndsBlock, {kL}},
+    {"s_cbranch_vccz", &branch<When::kVccZ>, kEndsBlock, {kL}},
+    {"s_cbranch_vccnz", &branch<When::kVccNz>, kEndsBlock, {kL}},
+    {"s_cbranch_execz", &branch<When::kExecZ>, kEndsBlock, {kL}},
+    {"s_cbranch_execnz", &branch<When::kExecNz>, kEndsBlock, {kL}},
+    {"s_endpgm", &end_program, kEndsBlock, {}},
+    {"s_barrier", &barrier, kEndsBlock, {}},
+    {"s_sleep", &yield, kEndsBlock, {kL}},
+    {"s_trap", &trap, 0, {kL}},
+    {"s_sethalt", &halt, 0, {kL}},
+    {"s_nop", &nothing, 0, {kL}},
+    {"s_waitcnt", &nothing, 0, {}},
+    {"s_sendmsg", &nothing, 0, {kL}},  // MSG_INTERRUPT: who waits for a signal polls it
+    {"s_setprio", &nothing, 0, {kL}},
+    {"s_inst_prefetch", &nothing, 0, {kL}},
+    {"s_icache_inv", &nothing, 0, {}},
+    {"s_ttracedata", &nothing, 0, {}},
+    {"s_dcache_inv", &nothing, 0, {}},
+    {"s_dcache_wb", &nothing, 0, {}},
+    {"s_dcache_inv_vol", &nothing, 0, {}},
+    {"s_dcache_wb_vol", &nothing, 0, {}},
+    {"buffer_wbinvl1", &nothing, 0, {}},
+    {"buffer_wbinvl1_vol", &nothing, 0, {}},
+    {"buffer_wbl2", &nothing, kCache, {}},
+    {"buffer_invl2", &nothing, 0, {}},
+    {"s_getpc_b64", &get_pc, 0, {Type::kU64}},
+    {"s_setpc_b64", &set_pc, kEndsBlock, {Type::kU64}},
+    {"s_swappc_b64", &swap_pc, kEndsBlock, {Type::kU64, Type::kU64}},
+    {"s_call_b64", &call, kEndsBlock, {Type::kU64, kL}},
+    {"s_getreg_b32", &get_register, 0, {Type::kU32, kL}},
+    {"s_setreg_b32", &set_register, 0, {kL, Type::kU32}},
+    {"s_setreg_imm32_b32", &set_register, 0, {kL, Type::kU32}},
+    {"s_memtime", &clock, 0, {Type::kU64}},
+    {"s_memrealtime", &clock, 0, {Type::kU64}},
+};
+
+constexpr TableRow kMemoryRows[] = {
+    {"s_load_dword", &load<1>, kOffset | kCache, {kA, kA, kA}},
+    {"s_load_dwordx2", &load<2>, kOffset | kCache, {kA, kA, kA}},
+    {"s_load_dwordx4", &load<4>, kOffset | kCache, {kA, kA, kA}},
+    {"s_load_dwordx8", &load<8>, kOffset | kCache, {kA, kA, kA}},
+    {"s_load_dwordx16", &load<16>, kOffset | kCache, {kA, kA, kA}},
+    {"s_buffer_load_dword", &load_buffer<1>, kOffset | kCache, {kA, kA, kA}},
+    {"s_buffer_load_dwordx2", &load_buffer<2>, kOffset | kCache, {kA, kA, kA}},
+    {"s_buffer_load_dwordx4", &load_buffer<4>, kOffset | kCache, {kA, kA, kA}},
+    {"s_buffer_load_dwordx8", &load_buffer<8>, kOffset | kCache, {kA, kA, kA}},
+    {"s_buffer_load_dwordx16", &load_buffer<16>, kOffset | kCache, {kA, kA, kA}},
+};
+
+}  // namespace
+
+std::span<const TableRow> program_rows() { return kProgramRows; }
+std::span<const TableRow> scalar_memory_rows() { return kMemoryRows; }
+
+}  // namespace tf::amd::isa
