@@ -22,8 +22,9 @@ void take(const reference::CommandLine& line, Options& options) {
   options.port = static_cast<std::uint16_t>(line.number(about::kPort, options.port));
   options.listen = line.text(about::kListen, options.listen);
   // A door for every user of the machine, or for other machines: only if it is asked for.
-  options.tcp = !line.has(about::kNoTcp) &&
-                (line.has(about::kPort) || line.has(about::kListen) || line.has(about::kKeyFile));
+  options.no_tcp = line.has(about::kNoTcp);
+  options.tcp =
+      !options.no_tcp && (line.has(about::kPort) || line.has(about::kListen) || line.has(about::kKeyFile));
   options.runtime = line.text(about::kRuntime, options.runtime);
   if (line.has(about::kDevice)) options.devices = {static_cast<int>(line.number(about::kDevice, 0))};
   options.spares = static_cast<std::size_t>(line.number(about::kSpares, 1));
@@ -107,7 +108,8 @@ bool check(Options& options) {
   }
   options.io_timeout = timeout.value();
   if (options.is_session) return true;
-  if (!options.tcp && options.socket.empty()) options.socket = net::own_socket();
+  options.socket_is_default = !options.tcp && options.socket.empty();
+  if (options.socket_is_default) options.socket = net::own_socket();
   const bool proven = options.keys.security != secure::Level::kNone;
   if (options.tcp && !proven && !net::Address::tcp(options.listen, options.port).is_local()) {
     log(LogLevel::kError,

@@ -2,6 +2,7 @@
 // Dialling, listening, reading and writing with deadlines, passing descriptors.
 #include "transport/net/socket.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -235,6 +237,28 @@ Result<OwnedFd> bind_file_and_listen(const SocketAddress& address, const std::st
   return status;
 }
 
+// As Address writes it; none: a Unix socket without a name, or neither Unix nor TCP.
+std::optional<Address> address_of(const SocketAddress& bound) {
+  if (bound.storage.ss_family == AF_UNIX) {
+    const auto* local = reinterpret_cast<const sockaddr_un*>(&bound.storage);
+    const std::size_t length = bound.length - offsetof(sockaddr_un, sun_path);
+    if (length < 2) return std::nullopt;
+    if (local->sun_path[0] == '\0')
+      return Address::unix_socket("@" + std::string(local->sun_path + 1, length - 1));
+    return Address::unix_socket(std::string(local->sun_path, ::strnlen(local->sun_path, length)));
+  }
+  char text[INET6_ADDRSTRLEN] = "";
+  if (bound.storage.ss_family == AF_INET) {
+    const auto* v4 = reinterpret_cast<const sockaddr_in*>(&bound.storage);
+    ::inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
+    return Address::tcp(text, ntohs(v4->sin_port));
+  }
+  if (bound.storage.ss_family != AF_INET6) return std::nullopt;
+  const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&bound.storage);
+  ::inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text);
+  return Address::tcp(text, ntohs(v6->sin6_port));
+}
+
 std::uint16_t bound_port(int socket) {
   SocketAddress own;
   own.length = sizeof own.storage;
@@ -261,14 +285,40 @@ Result<Listener> Listener::open(const Address& address, const SocketFile& file) 
     Listener listener;
     listener.address_ = address.is_unix() ? address : Address::tcp(address.host(), bound_port(socket->get()));
     listener.fd_ = std::move(*socket);
+    listener.has_made_file_ = is_file;
     return listener;
   }
   return Status(last.code(), "cannot listen on " + address.to_string() + ": " + last.message());
 }
 
+Result<Listener> Listener::adopt(OwnedFd socket) {
+  int type = 0;
+  int listens = 0;
+  socklen_t length = sizeof type;
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_TYPE, &type, &length) != 0)
+    return invalid_argument("it is no socket");
+  length = sizeof listens;
+  ::getsockopt(socket.get(), SOL_SOCKET, SO_ACCEPTCONN, &listens, &length);
+  if (type != SOCK_STREAM || listens == 0) return invalid_argument("it is no stream socket that listens");
+  SocketAddress bound;
+  bound.length = sizeof bound.storage;
+  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&bound.storage), &bound.length) != 0)
+    return Status::from_errno("getsockname", errno);
+  const std::optional<Address> address = address_of(bound);
+  if (!address) return invalid_argument("it is neither a Unix socket with a name nor one of TCP");
+  const int flags = ::fcntl(socket.get(), F_GETFL);
+  if (flags < 0 || ::fcntl(socket.get(), F_SETFL, flags | O_NONBLOCK) != 0 ||
+      ::fcntl(socket.get(), F_SETFD, FD_CLOEXEC) != 0)
+    return Status::from_errno("fcntl", errno);
+  Listener listener;
+  listener.address_ = *address;
+  listener.fd_ = std::move(socket);
+  return listener;
+}
+
 Listener::~Listener() {
   // A moved-from listener has no descriptor and owns no file.
-  if (fd_ && address_.is_unix() && !address_.path().starts_with('@')) ::unlink(address_.path().c_str());
+  if (fd_ && has_made_file_) ::unlink(address_.path().c_str());
 }
 
 Result<OwnedFd> Listener::accept() {

@@ -54,9 +54,13 @@ class Listener {
   // The file has its mode from its first moment, and its group before anybody can connect. For that moment
   // the umask of the whole process is another one.
   static Result<Listener> open(const Address& address, const SocketFile& file = {});
+  // A stream socket that somebody else has bound and made listening (a service manager). Its file stays with
+  // whoever made it. Clients see the credentials of who called listen(2), which this does not do again.
+  // kInvalidArgument: it is no such socket.
+  static Result<Listener> adopt(OwnedFd socket);
   Listener(Listener&&) noexcept = default;
   Listener& operator=(Listener&&) noexcept = default;
-  ~Listener();  // removes the Unix socket file it made
+  ~Listener();  // removes the Unix socket file that open() made
 
   int fd() const { return fd_.get(); }
   // The bound address. If port 0 was asked for, it has the port that the kernel chose.
@@ -69,6 +73,7 @@ class Listener {
 
   OwnedFd fd_;
   Address address_;
+  bool has_made_file_ = false;
 };
 
 Status write_all(int socket, std::span<const std::byte> bytes, Deadline deadline);

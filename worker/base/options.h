@@ -77,7 +77,8 @@ struct SandboxOptions {
 struct Options {
   std::uint16_t port = net::kDefaultPort;  // 0: the kernel chooses
   std::string listen = "127.0.0.1";
-  std::string socket;  // Unix socket path or @name; empty: none
+  std::string socket;              // Unix socket path or @name; empty: none
+  bool socket_is_default = false;  // nobody has asked for it
   net::SocketFile socket_file;
   Guests guests;
   KeyOptions keys;
@@ -89,7 +90,7 @@ struct Options {
   std::vector<int> devices;            // that a session process shows; of a supervisor: --device; empty: all
   std::size_t spares = 1;
   std::size_t sessions_max = 64;
-  Limits tenant_limits;  // of each, if its key says no other
+  Limits tenant_limits;                 // of each, if its key says no other
   std::optional<net::Address> metrics;  // where monitoring may ask; none: nowhere
   int ready_fd = -1;
   std::chrono::seconds io_timeout{};  // TF_IO_TIMEOUT, for the supervisor and its sessions alike
@@ -97,6 +98,7 @@ struct Options {
   bool quiet = false;  // log failures only
   LogForm log_form = LogForm::kText;
   bool tcp = false;
+  bool no_tcp = false;      // also none that a service manager hands over
   bool is_session = false;  // internal: a session process of a supervisor
 };
 

@@ -9,34 +9,18 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "transport/base/status.h"
 #include "worker/base/log.h"
+#include "worker/supervisor/taken_variables.h"
 
 namespace tf::worker {
 namespace {
-
-// The variable's value, which nobody finds there any more.
-std::string take_variable(const char* name) {
-  const char* const value = std::getenv(name);
-  std::string text = value != nullptr ? value : "";
-  ::unsetenv(name);
-  return text;
-}
-
-std::optional<std::int64_t> number_in(const std::string& text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number <= 0) return std::nullopt;
-  return number;
-}
 
 // "/PATH" or "@NAME".
 Result<net::OwnedFd> connect_to(const std::string& where) {
@@ -64,7 +48,7 @@ std::int64_t monotonic_us() {
 
 ServiceManager::ServiceManager() {
   const std::string where = take_variable("NOTIFY_SOCKET");
-  const std::optional<std::int64_t> period_us = number_in(take_variable("WATCHDOG_USEC"));
+  const std::optional<std::int64_t> period_us = positive_number(take_variable("WATCHDOG_USEC"));
   const std::string whom = take_variable("WATCHDOG_PID");
   if (where.empty()) return;
   Result<net::OwnedFd> socket = connect_to(where);
@@ -74,7 +58,7 @@ ServiceManager::ServiceManager() {
     return;
   }
   socket_ = std::move(*socket);
-  if (period_us && (whom.empty() || number_in(whom) == ::getpid()))
+  if (period_us && (whom.empty() || positive_number(whom) == ::getpid()))
     period_ = std::chrono::microseconds(*period_us) / 2;
 }
 

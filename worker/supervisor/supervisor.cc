@@ -41,31 +41,11 @@ Supervisor::~Supervisor() {
   for (const auto& [pid, child] : children_) ::kill(pid, SIGKILL);
 }
 
-Status Supervisor::open_listeners() {
-  if (options_.tcp) {
-    Result<net::Listener> listener = net::Listener::open(net::Address::tcp(options_.listen, options_.port));
-    if (!listener) return listener.status();
-    options_.port = listener->address().port();
-    listeners_.push_back(std::move(*listener));
-    // "localhost" means ::1 to some programs; without IPv6 nobody will ask for it.
-    if (options_.listen == "127.0.0.1") {
-      Result<net::Listener> v6 = net::Listener::open(net::Address::tcp("::1", options_.port));
-      if (v6) listeners_.push_back(std::move(*v6));
-    }
-  }
-  if (!options_.socket.empty()) {
-    Result<net::Listener> listener =
-        net::Listener::open(net::Address::unix_socket(options_.socket), options_.socket_file);
-    if (!listener) return listener.status();
-    listeners_.push_back(std::move(*listener));
-  }
-  return Status::ok();
-}
-
 Status Supervisor::open() {
   const Result<std::size_t> descriptors = raise_descriptor_limit();
   if (!descriptors) return descriptors.status();
   intake_.set_seats(seats_per_door(descriptors.value(), options_.sessions_max));
+  TF_RETURN_IF_ERROR(take_listeners());
   if (!options_.keys.key_file.empty() && options_.tcp) {
     Result<std::unique_ptr<Gate>> gate = Gate::open(options_.keys);
     if (!gate) return gate.status();

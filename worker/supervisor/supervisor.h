@@ -68,7 +68,7 @@ class Supervisor {
   Supervisor& operator=(const Supervisor&) = delete;
   ~Supervisor();
 
-  // Binds the sockets, and handles SIGTERM, SIGINT, SIGHUP and SIGCHLD from now on.
+  // Takes or binds the sockets, and handles SIGTERM, SIGINT, SIGHUP and SIGCHLD from now on.
   Status open();
   // Serves until SIGTERM or SIGINT. Fails if no session process ever became ready.
   Status run();
@@ -100,7 +100,10 @@ class Supervisor {
   };
   using Children = std::map<pid_t, Child>;
 
+  // supervisor_sockets.cc.
+  Status take_listeners();
   Status open_listeners();
+  bool has_listener(bool is_unix) const;
   Status round();
   void announce(const std::string& walls);
   std::string who_may_come(const net::Listener& listener) const;

@@ -176,6 +176,49 @@ TEST(Listener, FilesHaveTheGroupThatWasAskedFor) {
   EXPECT_NE(::lstat(address.path().c_str(), &info), 0) << "a socket that was refused left its file behind";
 }
 
+// What somebody else has bound, as a service manager does.
+OwnedFd bound_elsewhere(const Address& address, int type = SOCK_STREAM) {
+  const SocketAddress where = address.resolve().value().at(0);
+  OwnedFd socket(::socket(where.storage.ss_family, type, 0));
+  EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&where.storage), where.length), 0);
+  return socket;
+}
+
+TEST(Listener, AdoptsWhatListens) {
+  const Address file = Address::unix_socket(socket_path("adopted"));
+  const Address abstract = Address::unix_socket("@adopted-" + std::to_string(::getpid()));
+  for (const Address& address : {file, abstract, Address::tcp("127.0.0.1", 0), Address::tcp("::1", 0)}) {
+    OwnedFd socket = bound_elsewhere(address);
+    ASSERT_EQ(::listen(socket.get(), 1), 0);
+    Result<Listener> listener = Listener::adopt(std::move(socket));
+    ASSERT_TRUE(listener.is_ok()) << listener.status().to_string();
+    EXPECT_EQ(listener->address().is_unix(), address.is_unix());
+    if (address.is_unix())
+      EXPECT_EQ(listener->address().path(), address.path());
+    else
+      EXPECT_EQ(listener->address().host(), address.host());
+    EXPECT_EQ(listener->accept().code(), Code::kWouldBlock) << "it waits";
+    EXPECT_TRUE(dial(listener->address(), soon()).is_ok());
+    EXPECT_TRUE(listener->accept().is_ok());
+    EXPECT_EQ(::fcntl(listener->fd(), F_GETFD), FD_CLOEXEC);
+  }
+  struct stat info {};
+  EXPECT_EQ(::lstat(file.path().c_str(), &info), 0) << "it has removed the file of another";
+  ::unlink(file.path().c_str());
+}
+
+TEST(Listener, AdoptsNothingElse) {
+  const Address address = Address::unix_socket(socket_path("refused"));
+  EXPECT_EQ(Listener::adopt(bound_elsewhere(address)).code(), Code::kInvalidArgument) << "nobody listens";
+  ::unlink(address.path().c_str());
+  EXPECT_EQ(Listener::adopt(bound_elsewhere(address, SOCK_DGRAM)).code(), Code::kInvalidArgument);
+  ::unlink(address.path().c_str());
+  EXPECT_EQ(Listener::adopt(OwnedFd(::open("/dev/null", O_RDONLY))).code(), Code::kInvalidArgument);
+  EXPECT_EQ(Listener::adopt(OwnedFd()).code(), Code::kInvalidArgument);
+  OwnedFd nameless(::socket(AF_UNIX, SOCK_STREAM, 0));
+  EXPECT_EQ(Listener::adopt(std::move(nameless)).code(), Code::kInvalidArgument);
+}
+
 class Descriptors : public testing::Test {
  protected:
   void SetUp() override {
