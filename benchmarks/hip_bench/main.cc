@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // hip_bench: measures HIP calls, natively or remotely. It links only libamdhip64.
-#include <CLI/CLI.hpp>
-
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -10,6 +8,7 @@
 #include "benchmarks/report/plot.h"
 #include "benchmarks/report/provenance.h"
 #include "benchmarks/usage.h"
+#include "reference/gen/programs.h"
 
 namespace tf::bench {
 Reference read_reference(const std::string& path) {
@@ -47,6 +46,22 @@ bool write_copies(const Options& options, const Report& report, const Context& c
   return write_plot(options.plot_file, text, report.rows());
 }
 
+void take(const reference::CommandLine& line, Options& options) {
+  namespace about = reference::hip_bench;
+  options.transport = line.text(about::kLabel, options.transport);
+  options.json = line.has(about::kJson);
+  options.quick = line.has(about::kQuick);
+  options.bytes_max =
+      static_cast<std::uint64_t>(line.number(about::kMaxBytes, static_cast<long>(options.bytes_max)));
+  options.sizes = numbers(line, about::kSizes);
+  options.limits_file = line.text(about::kLimits);
+  options.plot_file = line.text(about::kPlot);
+  options.metric = line.text(about::kMetric);
+  options.steps = line.has(about::kSteps);
+  options.rtts = line.list(about::kRtt);
+  options.rate = line.text(about::kRate);
+}
+
 }  // namespace
 
 void check(hipError_t error, const char* what) {
@@ -62,28 +77,9 @@ int main(int argc, char** argv) {
   tf::bench::Options options;
   if (const char* transport = std::getenv("TF_TRANSPORT"); transport != nullptr)
     options.transport = transport;
-  CLI::App app{
-      "hip_bench: cost of HIP calls, launches and copies as the application sees them.\n"
-      "Runs on whatever libamdhip64 it finds: the CPU runtime, a vendor's, or the hip-remote proxy."};
-  app.add_option("--label", options.transport,
-                 "Name of this run in the rows (default: TF_TRANSPORT, else native)");
-  app.add_flag("--json", options.json, "One JSON object a line");
-  app.add_flag("--quick", options.quick, "Fewer sizes, shorter samples");
-  app.add_option("--max-bytes", options.bytes_max, "Largest copy (default 1 GiB)");
-  app.add_option("--sizes", options.sizes, "Bytes of the copies, as 4096,1048576 (default: 64 B to 1 GiB)")
-      ->delimiter(',');
-  app.add_option("--limits", options.limits_file, "JSON lines of a native run: its values become the limits");
-  app.add_option("--plot", options.plot_file, "Write bandwidth over size as an SVG file");
-  app.add_option("--metric", options.metric, "Only metrics whose name starts with this");
-  app.add_flag("--steps", options.steps, "What programs do and then wait for, instead of the other rows");
-  CLI::Option* rtt =
-      app.add_option("--rtt", options.rtts,
-                     "The steps as if the worker were as far away: 5us,100us,1ms,30ms. Prints cost "
-                     "against distance, and how many round trips each step has")
-          ->delimiter(',');
-  app.add_option("--rate", options.rate, "With --rtt: of the network, as 10Gbit (default: without limit)")
-      ->needs(rtt);
-  if (const std::optional<int> over = tf::bench::parse_command_line(app, argc, argv)) return *over;
+  tf::reference::CommandLine line(tf::reference::hip_bench::kProgram);
+  if (const std::optional<int> over = line.parse(argc, argv)) return *over;
+  tf::bench::take(line, options);
   if (!options.rtts.empty()) return tf::bench::measure_distances(options);
 
   int devices = 0;

@@ -95,10 +95,8 @@ class Small final : public Load {
 }  // namespace
 
 std::vector<LoadKind> grid_loads() {
-  return {{"hog", "grids of 64 blocks of 1 ms, so that the device is never free for --seconds",
-           [](const LoadOptions& options) -> Load* { return new Hog(options); }},
-          {"small", "kernels of 1 us, each waited for, 0.5 ms apart, for --seconds",
-           [](const LoadOptions& options) -> Load* { return new Small(options); }}};
+  return {{"hog", [](const LoadOptions& options) -> Load* { return new Hog(options); }},
+          {"small", [](const LoadOptions& options) -> Load* { return new Small(options); }}};
 }
 
 }  // namespace tf::bench

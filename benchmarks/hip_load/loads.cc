@@ -194,23 +194,17 @@ class Steps final : public Load {
 const std::vector<LoadKind>& load_kinds() {
   static const std::vector<LoadKind> kinds = [] {
     std::vector<LoadKind> found{
-        {"idle", "a connected program that does nothing for --seconds",
-         [](const LoadOptions& options) -> Load* { return new Idle(options); }},
-        {"calls", "--count calls that only the worker can answer, each waits for its answer",
-         [](const LoadOptions& options) -> Load* { return new Calls(options); }},
-        {"posts", "--count hipEventRecord, a wait after every thousand",
-         [](const LoadOptions& options) -> Load* { return new Posts(options); }},
-        {"h2d", "--count copies of --bytes to the device",
+        {"idle", [](const LoadOptions& options) -> Load* { return new Idle(options); }},
+        {"calls", [](const LoadOptions& options) -> Load* { return new Calls(options); }},
+        {"posts", [](const LoadOptions& options) -> Load* { return new Posts(options); }},
+        {"h2d",
          [](const LoadOptions& options) -> Load* { return new Copies(options, hipMemcpyHostToDevice); }},
-        {"d2h", "--count copies of --bytes from the device",
+        {"d2h",
          [](const LoadOptions& options) -> Load* { return new Copies(options, hipMemcpyDeviceToHost); }},
-        {"threads", "--threads threads post hipEventRecord for --seconds",
-         [](const LoadOptions& options) -> Load* { return new Threads(options); }},
-        {"steps", "ten posts and a wait, over and over for --seconds",
-         [](const LoadOptions& options) -> Load* { return new Steps(options); }},
-        {"compute", "no HIP: some microseconds of work, over and over for --seconds", make_compute},
-        {"turns", "no HIP: the same, and a message to a second process that does as much and answers",
-         make_turns},
+        {"threads", [](const LoadOptions& options) -> Load* { return new Threads(options); }},
+        {"steps", [](const LoadOptions& options) -> Load* { return new Steps(options); }},
+        {"compute", make_compute},
+        {"turns", make_turns},
     };
     for (const LoadKind& kind : grid_loads()) found.push_back(kind);
     return found;

@@ -44,8 +44,7 @@ class Load {
 };
 
 struct LoadKind {
-  const char* name;
-  const char* help;
+  const char* name;                             // reference.toml says what it does
   Load* (*create)(const LoadOptions& options);  // the caller owns it
 };
 const std::vector<LoadKind>& load_kinds();

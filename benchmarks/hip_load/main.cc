@@ -2,7 +2,6 @@
 // hip_load: runs one load, and prints its rate and processor time.
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +9,7 @@
 
 #include "benchmarks/hip_load/loads.h"
 #include "benchmarks/usage.h"
+#include "reference/gen/programs.h"
 
 namespace tf::bench {
 namespace {
@@ -46,7 +46,10 @@ std::unique_ptr<Load> create(const LoadOptions& options) {
 
 int run(const LoadOptions& options) {
   const std::unique_ptr<Load> load = create(options);
-  if (load == nullptr) return 2;
+  if (load == nullptr) {
+    std::fprintf(stderr, "hip_load: this build has no kernels for %s\n", options.load.c_str());
+    return reference::kExitUsage;
+  }
   if (options.gate) {
     std::printf("ready\n");
     std::fflush(stdout);
@@ -57,6 +60,28 @@ int run(const LoadOptions& options) {
   print(options, figures, cpu_seconds() - before);
   if (options.gate) wait_for_line();
   return 0;
+}
+
+// The commands are the loads. An option has one name and one meaning in all that have it. False: it was
+// reported what is wrong.
+bool take(const reference::CommandLine& line, LoadOptions& options) {
+  namespace about = reference::hip_load;
+  options.load = line.command().name;
+  options.count =
+      static_cast<std::uint64_t>(line.number(about::h2d::kCount, static_cast<long>(options.count)));
+  options.bytes =
+      static_cast<std::uint64_t>(line.number(about::h2d::kBytes, static_cast<long>(options.bytes)));
+  options.threads = static_cast<int>(line.number(about::threads::kThreads, options.threads));
+  options.pageable = line.has(about::h2d::kPageable);
+  options.gate = line.has(about::h2d::kGate);
+  if (!line.has(about::steps::kSeconds)) return true;
+  const std::string text = line.text(about::steps::kSeconds);
+  const std::optional<double> seconds = positive(text);
+  if (seconds)
+    options.seconds = *seconds;
+  else
+    std::fprintf(stderr, "hip_load: --seconds %s: expected a number above 0\n", text.c_str());
+  return seconds.has_value();
 }
 
 }  // namespace
@@ -71,26 +96,9 @@ void check(hipError_t error, const char* what) {
 }  // namespace tf::bench
 
 int main(int argc, char** argv) {
+  tf::reference::CommandLine line(tf::reference::hip_load::kProgram);
+  if (const std::optional<int> over = line.parse(argc, argv)) return *over;
   tf::bench::LoadOptions options;
-  CLI::App app{
-      "hip_load: puts one kind of load on whatever libamdhip64 it finds and prints what it cost this "
-      "process,\n"
-      "as one JSON object"};
-  std::vector<std::string> names;
-  std::string footer = "Loads:\n";
-  for (const tf::bench::LoadKind& kind : tf::bench::load_kinds()) {
-    names.emplace_back(kind.name);
-    footer += "  " + names.back() + std::string(10 - names.back().size(), ' ') + kind.help + "\n";
-  }
-  app.footer(footer);
-  app.add_option("load", options.load, "What to do; see below")->required()->check(CLI::IsMember(names));
-  app.add_option("--count", options.count, "Calls, posts or copies (default 100000)");
-  app.add_option("--bytes", options.bytes, "Bytes of one copy (default 1 MiB)")->check(CLI::PositiveNumber);
-  app.add_option("--seconds", options.seconds, "How long, where there is no count (default 2)");
-  app.add_option("--threads", options.threads, "Threads that post (default 1)")->check(CLI::Range(1, 64));
-  app.add_flag("--pageable", options.pageable, "Copy from and to malloc'ed memory, not hipHostMalloc");
-  app.add_flag("--gate", options.gate,
-               "Print \"ready\", run after a line on standard input, end after another");
-  if (const std::optional<int> over = tf::bench::parse_command_line(app, argc, argv)) return *over;
+  if (!tf::bench::take(line, options)) return tf::reference::kExitUsage;
   return tf::bench::run(options);
 }

@@ -70,7 +70,7 @@ def examples(pairs):
 def command(program, one):
     text = '.SS %s %s\n' % (quoted(program.name), quoted(one.name))
     text += synopsis('%s %s' % (program.name, one.name), one.usage)
-    text += '.PP\n' + sentence(one.summary) + '\n' + paragraph(one.text)
+    text += '.PP\n' + sentence(one.summary) + '\n' + (paragraph(one.text) if one.text else '')
     text += options(one, False)
     if one.exits:
         text += '.PP\nExit status:\n' + exits(one.exits)
@@ -85,7 +85,7 @@ def variable(one):
 
 def variables_of(made, program):
     """Those that the program, or what it starts in itself, reads."""
-    return [one for one in made.variables if READ_BY[program.name] & set(one.where.split(', '))]
+    return [one for one in made.variables if READ_BY.get(program.name, set()) & set(one.where.split(', '))]
 
 
 def page(made, program, version):
@@ -100,7 +100,8 @@ def page(made, program, version):
     if program.commands:
         text += '.SH COMMANDS\n' + ''.join(command(program, one) for one in program.commands)
     text += '.SH OPTIONS\n' + options(program, True)
-    text += '.SH ENVIRONMENT\n' + ''.join(variable(one) for one in variables_of(made, program))
+    variables = ''.join(variable(one) for one in variables_of(made, program))
+    text += '.SH ENVIRONMENT\n' + variables if variables else ''
     text += '.SH EXIT STATUS\n' + exits(program.exits)
     text += '.SH EXAMPLES\n' + examples(program.examples)
     return text + see(program.see)

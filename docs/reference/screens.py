@@ -50,8 +50,7 @@ def exits(pairs):
 
 
 def body(command):
-    parts = [sentence(command.summary), wrapped(command.text)]
-    return parts
+    return [sentence(command.summary)] + ([wrapped(command.text)] if command.text else [])
 
 
 def options(command, more=()):

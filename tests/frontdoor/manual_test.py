@@ -31,7 +31,8 @@ def options_of_help(*words):
 class Manual(unittest.TestCase):
     def test_every_page_is_there(self):
         self.assertEqual([page.name for page in PAGES],
-                         ['hip-remote.1', 'hip-worker.1', 'hipcc-cpu.1', 'smi-remote.1', 'hip-remote-environment.7'])
+                         ['bench_plot.1', 'hip-remote.1', 'hip-worker.1', 'hip_bench.1', 'hip_load.1', 'hipcc-cpu.1',
+                          'smi-remote.1', 'transport_bench.1', 'hip-remote-environment.7'])
 
     def test_every_option_of_help_is_in_the_page(self):
         for page, commands in (('hip-remote.1', [[REMOTE, *command] for command in ([], ['run'], ['info'], ['bench'])]),

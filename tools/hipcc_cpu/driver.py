@@ -211,11 +211,19 @@ def hip_version():
         return None
 
 
+def release():
+    """Of hip-remote, as the build has noted it."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'release'), encoding='ascii') as file:
+        return file.read().strip()
+
+
 def pass_on(clang, options):
     """Clang itself, for what it answers alone; with the host's part of HIP sources. Its exit status."""
     words = options.words
-    if '--version' in words and hip_version():
-        print('HIP version: ' + hip_version(), flush=True)
+    if '--version' in words:
+        if hip_version():
+            print('HIP version: ' + hip_version())
+        print('hipcc-cpu ' + release(), flush=True)
     if options.verbose and default_library() and hip_version():  # as CMake looks for it
         print('Found HIP installation: %s, version %s' % (os.path.join(default_library(), ROCM_ROOT), hip_version()),
               file=sys.stderr, flush=True)

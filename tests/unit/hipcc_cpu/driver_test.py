@@ -193,7 +193,7 @@ class Passes(Case):
 
     def test_questions(self):
         self.assertIn('clang version', self.hipcc('--version').stdout)
-        self.assertRegex(self.hipcc('--version').stdout, r'^HIP version: \d+\.\d+')
+        self.assertRegex(self.hipcc('--version').stdout, r'^HIP version: \d+\.\d+.*\nhipcc-cpu \d+\.\d+\.\d+\n')
         self.assertEqual(self.hipcc('-dumpmachine').stdout, 'x86_64-pc-linux-gnu\n')
         self.assertRegex(self.hipcc('-dumpversion').stdout, r'^\d+')
         self.assertIn('include', self.hipcc('-print-file-name=include').stdout)
