@@ -67,4 +67,6 @@ install(FILES ${CMAKE_BINARY_DIR}/hip-remote-config.cmake ${CMAKE_BINARY_DIR}/hi
 file(RELATIVE_PATH TF_PKGCONFIG_TO_PREFIX /${TF_INSTALL_FINDDIR}/pkgconfig /)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/hip-remote.pc.in ${CMAKE_BINARY_DIR}/hip-remote.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/hip-remote.pc DESTINATION ${TF_INSTALL_FINDDIR}/pkgconfig)
+install(FILES ${CMAKE_SOURCE_DIR}/packaging/metainfo/org.hip_remote.hip_remote.metainfo.xml
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/metainfo)
 include(TfHipPackage)
