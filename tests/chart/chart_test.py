@@ -7,6 +7,7 @@ import copy
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -113,6 +114,27 @@ class Chart(unittest.TestCase):
                 self.assertEqual(monitor["metadata"]["labels"]["release"], "prometheus")
             self.assertTrue(template["spec"]["securityContext"]["runAsNonRoot"])
             self.assertEqual(container["securityContext"]["capabilities"], {"drop": ["ALL"]})
+
+    def test_lanes_reach_the_worker_of_their_session(self):
+        """With workers on several nodes: the client has so long for all its connections (TF_CONNECT_TIMEOUT)."""
+        (service,) = [one for one in self.objects({"keys": {"secretName": "keys"}})["Service"]
+                      if one["spec"].get("clusterIP") != "None"]
+        self.assertEqual(service["spec"]["sessionAffinity"], "ClientIP")
+        variables = (ROOT / "docs/environment.md").read_text(encoding="utf-8")
+        longest_s = int(re.search(r"`TF_CONNECT_TIMEOUT` \| `(\d+)`", variables).group(1))
+        self.assertGreater(service["spec"]["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"], longest_s)
+
+    def test_a_full_worker_gets_no_clients_and_keeps_its_own(self):
+        """Readiness asks /readyz, which says no while all sessions are taken (tests/faults/metrics_test.py). Liveness
+        does not depend on it, and the service leaves out what is not ready."""
+        found = self.objects({"keys": {"secretName": "keys"}, "worker": {"sessionsMax": 3}})
+        (container,) = found["DaemonSet"][0]["spec"]["template"]["spec"]["containers"]
+        self.assertIn("--sessions-max=3", container["args"])
+        self.assertEqual(container["readinessProbe"]["httpGet"]["path"], "/readyz")
+        self.assertEqual(container["livenessProbe"]["httpGet"]["path"], "/healthz")
+        for service in found["Service"]:
+            is_for_clients = service["spec"].get("clusterIP") != "None"
+            self.assertEqual(service["spec"].get("publishNotReadyAddresses", False), not is_for_clients)
 
     def test_nobody_named_is_nobody_admitted(self):
         (policy,) = self.objects({"keys": {"secretName": "keys"}, "networkPolicy": {"enabled": True}})["NetworkPolicy"]
