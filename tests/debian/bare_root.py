@@ -9,8 +9,10 @@ examples). --base: a root that `mmdebstrap --variant=minbase bookworm TAR` has m
 with apt's sources of this machine. It is not part of the suite: it takes minutes, and a mirror.
 
 What has to hold: no file is also in a package of AMD's in Debian; the root has no compiler; the program passes in one
-command, within 20 seconds after the installation; the worker of another user serves it, too; after `apt-get purge` no
-file is left that was not there before.
+command, within 20 seconds after the installation; the worker of another user serves it, too; programs have manual pages
+and say their version; smi-remote shows the worker's device; with -tools and -dev, and the compilers that they
+recommend, a HIP program is compiled there, and one on the transports by pkg-config; after `apt-get purge` no file is
+left that was not there before.
 """
 import argparse
 import glob
@@ -29,6 +31,33 @@ VENDORS = ("libamdhip64-5", "libamdhip64-dev", "librocm-smi64-1", "librocm-smi-d
 # Kept by apt and dpkg about themselves, whatever is installed.
 OWN_STATE = ("./var/lib/dpkg/", "./var/lib/apt/", "./var/cache/apt/", "./var/cache/debconf/", "./var/log/",
              "./var/cache/ldconfig/", "./etc/ld.so.cache", "./run/", "./tmp/", "./proc/", "./dev/", "./sys/")
+
+# Installed for -tools and -dev only.
+COMPILING = ("clang-14", "llvm-14", "g++", "libamdhip64-dev", "pkg-config", "liburing-dev")
+PROGRAM = """#include <hip/hip_runtime.h>
+#include <cstdio>
+__global__ void twice(int* values) { values[threadIdx.x] *= 2; }
+int main() {
+  int there[64];
+  for (int i = 0; i < 64; ++i) there[i] = i;
+  int* values = nullptr;
+  if (hipMalloc(reinterpret_cast<void**>(&values), sizeof there) != hipSuccess) return 1;
+  if (hipMemcpy(values, there, sizeof there, hipMemcpyHostToDevice) != hipSuccess) return 1;
+  twice<<<1, 64>>>(values);
+  if (hipMemcpy(there, values, sizeof there, hipMemcpyDeviceToHost) != hipSuccess) return 1;
+  for (int i = 0; i < 64; ++i)
+    if (there[i] != 2 * i) return 1;
+  std::puts("PASSED");
+}
+"""
+TRANSPORT = """#include <cstdio>
+#include "transport/net/address.h"
+int main() {
+  const tf::Result<tf::net::Address> address = tf::net::Address::parse("gpuhost:1");
+  if (!address || address.value().port() != 1) return 1;
+  std::puts("PASSED");
+}
+"""
 
 
 def run(*command, **how):
@@ -127,7 +156,53 @@ def run_programs(root):
     expect_passed("a worker with keys, over tcp", root.run("sh", "-c", keyed, check=False), started)
 
 
-def check(root, packages, program):
+def expect_said(root, command, wanted):
+    done = root.run("sh", "-c", command, check=False)
+    if done.returncode != 0 or wanted not in done.stdout:
+        raise SystemExit(f"FAILED: {command}: exit {done.returncode}, without '{wanted}'\n{done.stdout}")
+
+
+def look_at_programs(root, packages):
+    """Version, manual page and completion of each."""
+    version = os.path.basename(packages[0]).split("_")[1]
+    found = sorted({os.path.basename(name) for package in packages for name in files_of(package)
+                    if name.startswith("./usr/bin/")})
+    for name in found:
+        expect_said(root, f"{name} --version", f"{name} {version}")
+        for file in (f"man/man1/{name}.1.gz", f"bash-completion/completions/{name}"):
+            if not os.path.exists(root.path("usr/share", file)):
+                raise SystemExit(f"FAILED: {name} has no /usr/share/{file}")
+    print(f"  version, manual page and completion: {' '.join(found)}")
+
+
+def look_at_devices(root):
+    command = "hip-worker --socket /tmp/smi & worker=$!; trap 'kill $worker; wait' EXIT; " \
+              "while [ ! -S /tmp/smi ]; do sleep 0.05; done; smi-remote list --host unix:/tmp/smi"
+    expect_said(root, command, "0")
+    print("  smi-remote lists the worker's device")
+
+
+def compile_there(root, packages):
+    """With what -tools and -dev recommend: a program with a kernel, and what finds their libraries."""
+    started = time.monotonic()
+    names = ["/tmp/" + os.path.basename(package) for package in packages]
+    root.run("apt-get", "install", "-q", "-y", "--no-install-recommends", *names, *COMPILING)
+    print(f"  compilers, -tools and -dev: installed in {time.monotonic() - started:.1f} s")
+    with open(root.path("tmp/there.hip"), "w", encoding="ascii") as file:
+        file.write(PROGRAM)
+    started = time.monotonic()
+    command = "cd /tmp && hipcc-cpu there.hip -o there && hip-remote run --local -- ./there"
+    expect_passed("compiled there with hipcc-cpu, and run", root.run("sh", "-c", command, check=False), started)
+    with open(root.path("tmp/transport.cc"), "w", encoding="ascii") as file:
+        file.write(TRANSPORT)
+    started = time.monotonic()
+    expect_passed("a program on the transports, by pkg-config", root.run(
+        "sh", "-c", "cd /tmp && g++ -std=c++20 transport.cc $(pkg-config --cflags --libs hip-remote) -o transport && "
+        "./transport", check=False), started)
+    look_at_programs(root, packages)
+
+
+def check(root, packages, more, program):
     found = [name for name in COMPILERS if root.run("sh", "-c", f"command -v {name}", check=False).returncode == 0]
     if found:
         raise SystemExit(f"FAILED: the root is not bare: {found}")
@@ -141,10 +216,17 @@ def check(root, packages, program):
     root.run("apt-get", "install", "-q", "-y", "--no-install-recommends", *names, "libssl3")
     print(f"  installed in {time.monotonic() - started:.1f} s")
     run_programs(root)
+    look_at_programs(root, packages)
+    look_at_devices(root)
     plain = [os.path.basename(name).split("_")[0] for name in names]
     for name in plain:
         print(f"  {name}: " + root.run("dpkg-query", "-W", "-f", "${Version}, ${Installed-Size} KiB", name).stdout)
-    root.run("apt-get", "purge", "-q", "-y", "--auto-remove", *plain, "libssl3")
+    if more:
+        for package in more:
+            shutil.copy(package, root.path("tmp"))
+        compile_there(root, more)
+        plain += [os.path.basename(name).split("_")[0] for name in more]
+    root.run("apt-get", "purge", "-q", "-y", "--auto-remove", *plain, *COMPILING, "libssl3")
     root.run("apt-get", "clean")
     left, gone = sorted(root.files() - before), sorted(before - root.files())
     if left or gone or root.accounts() != accounts:
@@ -162,13 +244,14 @@ def main():
     if "TF_OWN_MOUNTS" not in os.environ:
         os.execvpe("unshare", ["unshare", "--mount", "--propagation", "private", sys.executable, *sys.argv],
                    {**os.environ, "TF_OWN_MOUNTS": "1"})
-    packages = sorted(name for name in glob.glob(os.path.join(options.packages, "hip-remote-*.deb"))
-                      if "-dbgsym" not in name and "-tools" not in name and "-dev" not in name)
+    found = sorted(name for name in glob.glob(os.path.join(options.packages, "hip-remote-*.deb"))
+                   if "-dbgsym" not in name)
+    more = [name for name in found if "-tools_" in name or "-dev_" in name]
+    packages = [name for name in found if name not in more]
     if not packages:
         raise SystemExit(f"no packages in {options.packages}: tools/package makes them")
     print("packages of AMD's in Debian")
-    expect_no_conflict([name for name in glob.glob(os.path.join(options.packages, "hip-remote-*.deb"))
-                        if "-dbgsym" not in name])
+    expect_no_conflict(found)
     with tempfile.TemporaryDirectory(prefix="hip-root-") as folder:
         base = options.base
         if base is None:
@@ -180,7 +263,7 @@ def main():
         run("tar", "-xf", base, "-C", place, "--exclude=./dev/*")
         print("a bare Debian 12 root")
         try:
-            check(Root(place), packages, options.program)
+            check(Root(place), packages, more, options.program)
         finally:
             for name in ("proc", "dev", "sys", "tmp"):
                 subprocess.run(["umount", "--recursive", "--lazy", os.path.join(place, name)], check=False)
