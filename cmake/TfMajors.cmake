@@ -30,7 +30,7 @@ endfunction()
 # lib<name>.so.<major>: what programs open that dlopen() a library by its plain name (hip-remote run, --preload).
 function(tf_plain_names folder)
   foreach(major ${TF_CLIENT_MAJORS})
-    set(plain ${folder}/plain-${major})
+    cmake_path(SET plain NORMALIZE ${folder}/plain-${major})
     file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/lib/${plain})
     foreach(name ${ARGN})
       file(CREATE_LINK ../lib${name}.so.${major} ${CMAKE_BINARY_DIR}/lib/${plain}/lib${name}.so SYMBOLIC)
