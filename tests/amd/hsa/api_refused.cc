@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What libamdhip64 5.2.3 imports and the stand-in does not do. The list is here and nowhere else: images and
+// samplers (gfx90a has no texture units), memory of graphics APIs (interop), shared virtual memory
+// (HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED is false, so AMD's runtime does not ask).
+#include <hsa/hsa_ext_image.h>
+
+#include "tests/amd/hsa/api.h"
+
+// hsa_status_t has no value for what an implementation lacks: HSA_STATUS_ERROR, and the name is said once.
+#define REFUSED(name, ...) \
+  hsa_status_t name(__VA_ARGS__) { return tf::amd::hsa::refuse(#name, "every call", HSA_STATUS_ERROR); }
+
+REFUSED(hsa_amd_image_create, hsa_agent_t, const hsa_ext_image_descriptor_t*,
+        const hsa_amd_image_descriptor_t*, const void*, hsa_access_permission_t, hsa_ext_image_t*)
+REFUSED(hsa_ext_image_create, hsa_agent_t, const hsa_ext_image_descriptor_t*, const void*,
+        hsa_access_permission_t, hsa_ext_image_t*)
+REFUSED(hsa_ext_image_create_with_layout, hsa_agent_t, const hsa_ext_image_descriptor_t*, const void*,
+        hsa_access_permission_t, hsa_ext_image_data_layout_t, size_t, size_t, hsa_ext_image_t*)
+REFUSED(hsa_ext_image_data_get_info, hsa_agent_t, const hsa_ext_image_descriptor_t*, hsa_access_permission_t,
+        hsa_ext_image_data_info_t*)
+REFUSED(hsa_ext_image_destroy, hsa_agent_t, hsa_ext_image_t)
+REFUSED(hsa_ext_image_export, hsa_agent_t, hsa_ext_image_t, void*, size_t, size_t,
+        const hsa_ext_image_region_t*)
+REFUSED(hsa_ext_image_import, hsa_agent_t, const void*, size_t, size_t, hsa_ext_image_t,
+        const hsa_ext_image_region_t*)
+REFUSED(hsa_ext_sampler_create, hsa_agent_t, const hsa_ext_sampler_descriptor_t*, hsa_ext_sampler_t*)
+REFUSED(hsa_ext_sampler_destroy, hsa_agent_t, hsa_ext_sampler_t)
+REFUSED(hsa_amd_interop_map_buffer, uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**, size_t*,
+        const void**)
+REFUSED(hsa_amd_interop_unmap_buffer, void*)
+REFUSED(hsa_amd_svm_attributes_set, void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t)
+REFUSED(hsa_amd_svm_attributes_get, void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t)
+REFUSED(hsa_amd_svm_prefetch_async, void*, size_t, hsa_agent_t, uint32_t, const hsa_signal_t*, hsa_signal_t)

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory and signals between processes: the test starts itself as the other process.
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "tests/amd/hsa/test/hsa_fixture.h"
+
+extern char** environ;
+
+namespace tf::amd::hsa::test {
+namespace {
+
+constexpr std::size_t kBytes = 100000;
+constexpr const char* kMemoryVariable = "HSA_TEST_MEMORY";
+constexpr const char* kSignalVariable = "HSA_TEST_SIGNAL";
+
+class SharingTest : public HsaTest {};
+
+std::string text_of(const hsa_amd_ipc_memory_t& handle) {
+  std::string text;
+  for (const std::uint32_t word : handle.handle) text += std::to_string(word) + ",";
+  return text;
+}
+
+hsa_amd_ipc_memory_t handle_of(const char* text) {
+  hsa_amd_ipc_memory_t handle{};
+  for (std::uint32_t& word : handle.handle) {
+    char* end = nullptr;
+    word = static_cast<std::uint32_t>(std::strtoul(text, &end, 10));
+    text = end + 1;
+  }
+  return handle;
+}
+
+// Runs the test TheOtherProcess of this program with the handles. Returns its exit status.
+int run_other_process(const hsa_amd_ipc_memory_t& memory, const hsa_amd_ipc_signal_t& signal) {
+  setenv(kMemoryVariable, text_of(memory).c_str(), 1);
+  setenv(kSignalVariable, text_of(signal).c_str(), 1);
+  char program[] = "/proc/self/exe";
+  char filter[] = "--gtest_filter=SharingTest.TheOtherProcess";
+  char* arguments[] = {program, filter, nullptr};
+  pid_t child = 0;
+  int status = -1;
+  if (posix_spawn(&child, program, nullptr, nullptr, arguments, environ) == 0) waitpid(child, &status, 0);
+  unsetenv(kMemoryVariable);
+  unsetenv(kSignalVariable);
+  return status;
+}
+
+TEST_F(SharingTest, TheOtherProcess) {
+  const char* text = std::getenv(kMemoryVariable);
+  if (text == nullptr) return;  // SharingTest.BothProcessesSeeMemoryAndSignal runs it
+  const hsa_amd_ipc_memory_t memory_handle = handle_of(text);
+  const hsa_amd_ipc_signal_t signal_handle = handle_of(std::getenv(kSignalVariable));
+  void* memory = nullptr;
+  ASSERT_EQ(hsa_amd_ipc_memory_attach(&memory_handle, kBytes, 1, gpus_.data(), &memory), HSA_STATUS_SUCCESS);
+  hsa_signal_t signal{0};
+  ASSERT_EQ(hsa_amd_ipc_signal_attach(&signal_handle, &signal), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(static_cast<unsigned char*>(memory)[kBytes - 1], 0x11);
+  std::memset(memory, 0x22, kBytes);
+  hsa_amd_pointer_info_t info{};
+  info.size = sizeof info;
+  ASSERT_EQ(hsa_amd_pointer_info(memory, &info, nullptr, nullptr, nullptr), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(info.type, HSA_EXT_POINTER_TYPE_IPC);
+  hsa_signal_subtract_relaxed(signal, 1);
+  ASSERT_EQ(hsa_amd_ipc_memory_detach(memory), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(hsa_amd_ipc_memory_detach(memory), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(hsa_signal_destroy(signal), HSA_STATUS_SUCCESS);
+}
+
+TEST_F(SharingTest, BothProcessesSeeMemoryAndSignal) {
+  char* memory = allocate(gpu_pools_[0].coarse, kBytes);
+  std::memset(memory, 0x11, kBytes);
+  const hsa_signal_t signal = make_signal(1);
+  hsa_amd_ipc_memory_t memory_handle{};
+  hsa_amd_ipc_signal_t signal_handle{};
+  ASSERT_EQ(hsa_amd_ipc_memory_create(memory, kBytes, &memory_handle), HSA_STATUS_SUCCESS);
+  ASSERT_EQ(hsa_amd_ipc_signal_create(signal, &signal_handle), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(run_other_process(memory_handle, signal_handle), 0);
+  EXPECT_EQ(wait(signal, HSA_SIGNAL_CONDITION_EQ, 0), 0);
+  EXPECT_EQ(memory[0], 0x22);
+  EXPECT_EQ(memory[kBytes - 1], 0x22);
+}
+
+TEST_F(SharingTest, OnlyWholeAllocationsAndRealHandles) {
+  char* memory = allocate(gpu_pools_[0].coarse, kBytes);
+  hsa_amd_ipc_memory_t handle{};
+  EXPECT_EQ(hsa_amd_ipc_memory_create(memory + 4096, kBytes - 4096, &handle),
+            HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(hsa_amd_ipc_memory_create(memory, 50, &handle), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  void* mapped = nullptr;
+  EXPECT_EQ(hsa_amd_ipc_memory_attach(&handle, kBytes, 0, nullptr, &mapped),
+            HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  ASSERT_EQ(hsa_amd_ipc_memory_create(memory, kBytes, &handle), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(hsa_amd_ipc_memory_attach(&handle, kBytes * 2, 0, nullptr, &mapped),
+            HSA_STATUS_ERROR_INVALID_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace tf::amd::hsa::test
