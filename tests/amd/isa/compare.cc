@@ -107,16 +107,20 @@ struct ClassOp16 {
        &compare<op##_is, T, T, true>,  \
        kSdwa | kDpp,                   \
        {Type::kMask, T::kType, T::kType}},
-#define TF_INTEGERS(suffix, T)                                                           \
-  TF_ROW(f, suffix, T)                                                                   \
-  TF_ROW(t, suffix, T) TF_ROW(lt, suffix, T) TF_ROW(eq, suffix, T) TF_ROW(le, suffix, T) \
-      TF_ROW(gt, suffix, T) TF_ROW(ne, suffix, T) TF_ROW(ge, suffix, T)
+#define TF_INTEGERS(suffix, T)                                                            \
+  TF_ROW(f, suffix, T)                                                                    \
+  TF_ROW(t, suffix, T)                                                                    \
+  TF_ROW(lt, suffix, T)                                                                   \
+  TF_ROW(eq, suffix, T) TF_ROW(le, suffix, T) TF_ROW(gt, suffix, T) TF_ROW(ne, suffix, T) \
+      TF_ROW(ge, suffix, T)
 #define TF_FLOATS(suffix, T)                                                                          \
   TF_ROW(f, suffix, T)                                                                                \
-  TF_ROW(lt, suffix, T) TF_ROW(eq, suffix, T) TF_ROW(le, suffix, T) TF_ROW(gt, suffix, T)             \
-      TF_ROW(lg, suffix, T) TF_ROW(ge, suffix, T) TF_ROW(o, suffix, T) TF_ROW(u, suffix, T)           \
-          TF_ROW(nge, suffix, T) TF_ROW(nlg, suffix, T) TF_ROW(ngt, suffix, T) TF_ROW(nle, suffix, T) \
-              TF_ROW(neq, suffix, T) TF_ROW(nlt, suffix, T) TF_ROW(tru, suffix, T)
+  TF_ROW(lt, suffix, T)                                                                               \
+  TF_ROW(eq, suffix, T)                                                                               \
+  TF_ROW(le, suffix, T) TF_ROW(gt, suffix, T) TF_ROW(lg, suffix, T) TF_ROW(ge, suffix, T)             \
+      TF_ROW(o, suffix, T) TF_ROW(u, suffix, T) TF_ROW(nge, suffix, T) TF_ROW(nlg, suffix, T)         \
+          TF_ROW(ngt, suffix, T) TF_ROW(nle, suffix, T) TF_ROW(neq, suffix, T) TF_ROW(nlt, suffix, T) \
+              TF_ROW(tru, suffix, T)
 #define TF_CLASS(suffix, bits)                          \
   {"v_cmp_class_" #suffix,                              \
    &compare<ClassOp##bits, Class##bits, U32, false>,    \

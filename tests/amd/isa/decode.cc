@@ -167,6 +167,19 @@ void Code::decode_one(Block& block, std::uint64_t address, MemoryView& memory) {
   block.instructions.push_back(in);
 }
 
+std::optional<Instruction> Code::decode_alone(std::uint64_t address, MemoryView& memory, unsigned& bytes,
+                                              Stop& why) {
+  bytes = read(address, memory).bytes;
+  Block block;
+  try {
+    decode_one(block, address, memory);
+  } catch (const Stop& stop) {
+    why = stop;
+    return std::nullopt;
+  }
+  return block.instructions.back();
+}
+
 std::unique_ptr<Block> Code::decode(std::uint64_t address, MemoryView& memory) {
   auto block = std::make_unique<Block>();
   block->begin = block->end = address;

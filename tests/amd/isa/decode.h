@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
@@ -34,6 +35,10 @@ class Code {
   const std::string& problem() const { return disassembler_.problem(); }
   // Throws Stop: unknown instruction, unsupported operand, memory fault.
   Block* block(std::uint64_t address, MemoryView& memory);
+  // What stands at `address`, decoded alone; null where it could not be executed, with the reason in `why`.
+  // `bytes`: its length, 0 where it is no instruction.
+  std::optional<Instruction> decode_alone(std::uint64_t address, MemoryView& memory, unsigned& bytes,
+                                          Stop& why);
   // The instruction at `address`, for messages.
   std::string text(std::uint64_t address, MemoryView& memory);
   void forget(std::uint64_t begin, std::uint64_t bytes);

@@ -180,10 +180,11 @@ void compare_number(Wave& w, const Instruction& in) {
    &compare_number<s_cmp_##op##_##suffix##_op, T>, \
    0,                                              \
    {Type::kU32, Type::kLiteral}},
-#define TF_COMPARE_NUMBERS(T, suffix)                                                                \
-  TF_COMPARE_NUMBER(eq, T, suffix)                                                                   \
-  TF_COMPARE_NUMBER(lg, T, suffix) TF_COMPARE_NUMBER(gt, T, suffix) TF_COMPARE_NUMBER(ge, T, suffix) \
-      TF_COMPARE_NUMBER(lt, T, suffix) TF_COMPARE_NUMBER(le, T, suffix)
+#define TF_COMPARE_NUMBERS(T, suffix) \
+  TF_COMPARE_NUMBER(eq, T, suffix)    \
+  TF_COMPARE_NUMBER(lg, T, suffix)    \
+  TF_COMPARE_NUMBER(gt, T, suffix)    \
+  TF_COMPARE_NUMBER(ge, T, suffix) TF_COMPARE_NUMBER(lt, T, suffix) TF_COMPARE_NUMBER(le, T, suffix)
 
 constexpr TableRow kRows[] = {
 #include "tests/amd/isa/scalar.inc"

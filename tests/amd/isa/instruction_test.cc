@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Single instructions: assembled by llvm-mc, executed on registers that the test fills, against expected
+// bits.
+#include <gtest/gtest.h>
+#include <immintrin.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/amd/isa/code_object.h"
+#include "tests/amd/isa/decode.h"
+#include "tests/amd/isa/instruction_cases.h"
+#include "tests/amd/isa/kernels_path.h"
+#include "tests/amd/isa/wave.h"
+
+namespace tf::amd::isa {
+namespace {
+
+// All cases in one run of the assembler: one line of output has the bytes of one instruction.
+std::vector<std::vector<std::uint8_t>> assemble(const std::vector<std::string>& lines) {
+  char input[] = "/tmp/amd_isa_XXXXXX";
+  const int file = mkstemp(input);
+  if (file < 0) return {};
+  std::FILE* to = fdopen(file, "w");
+  for (const std::string& line : lines) std::fprintf(to, "%s\n", line.c_str());
+  std::fclose(to);
+  const std::string command =
+      std::string(kAssembler) + " -triple=amdgcn-amd-amdhsa -mcpu=gfx90a -show-encoding " + input + " 2>&1";
+  std::FILE* from = popen(command.c_str(), "r");
+  std::vector<std::vector<std::uint8_t>> result;
+  char text[1024];
+  while (from != nullptr && std::fgets(text, sizeof text, from) != nullptr) {
+    if (std::strstr(text, "error:") != nullptr) ADD_FAILURE() << text;
+    const char* at = std::strstr(text, "encoding: [");
+    if (at == nullptr) continue;
+    std::vector<std::uint8_t> bytes;
+    for (at += 10; *at != ']' && *at != '\0'; at += 5) {
+      bytes.push_back(static_cast<std::uint8_t>(std::strtoul(at + 1, nullptr, 16)));
+      if (at[5] == ']') break;
+    }
+    result.push_back(std::move(bytes));
+  }
+  if (from != nullptr) static_cast<void>(pclose(from));
+  std::remove(input);
+  return result;
+}
+
+// A wave and its work-group, with 64 KiB of LDS.
+class Machine {
+ public:
+  Machine() : view_(memory_), registers_(kWaveRows), data_(1024) {
+    memory_.add(data_.data(), data_.size() * 4);
+    group_.local = std::make_unique<std::uint8_t[]>(kGroupSegmentBytesMax);
+    group_.local_bytes = kGroupSegmentBytesMax;
+    wave_.v = registers_.data();
+    wave_.memory = &view_;
+    wave_.group = &group_;
+    wave_.set_pair(kExecLo, ~std::uint64_t{0});
+    set_mode(0x3f0);  // all denormals, DX10_CLAMP and IEEE
+  }
+  ~Machine() { _mm_setcsr(host_control_); }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  void set_mode(std::uint32_t bits) {
+    wave_.mode.set(bits);
+    wave_.control_now = 0;
+  }
+  // v0, v1 ... in all lanes.
+  void vectors(const std::vector<std::uint32_t>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      for (std::uint32_t& lane : registers_[i].lane) lane = values[i];
+    }
+  }
+  // Throws Stop.
+  void execute(const std::vector<std::uint8_t>& bytes) {
+    code_bytes_.assign(bytes.begin(), bytes.end());
+    code_bytes_.resize(bytes.size() + 16);
+    memory_.add(code_bytes_.data(), bytes.size());
+    unsigned length = 0;
+    Stop why{};
+    const auto in =
+        code().decode_alone(reinterpret_cast<std::uint64_t>(code_bytes_.data()), view_, length, why);
+    memory_.remove(code_bytes_.data());
+    if (!in) throw why;
+    in->handler(wave_, *in);
+    _mm_setcsr(host_control_);
+    wave_.control_now = 0;
+  }
+  static Code& code() {
+    static Code kCode("gfx90a");
+    return kCode;
+  }
+
+  Wave wave_;
+  TestMemory memory_;
+  MemoryView view_;
+  std::vector<Row> registers_;
+  std::vector<std::uint32_t> data_;
+
+ private:
+  WorkGroup group_;
+  std::vector<std::uint8_t> code_bytes_;
+  const unsigned host_control_ = _mm_getcsr();
+};
+
+class Instructions : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(Machine::code().problem(), ""); }
+};
+
+// Inputs in v0 to v5 (of VALU) or s0 to s5 (of SALU); results in v6, v7 or s6, s7.
+TEST_F(Instructions, GiveTheExpectedBits) {
+  std::vector<std::string> lines;
+  for (const Case& each : kCases) lines.emplace_back(each.text);
+  const auto code = assemble(lines);
+  ASSERT_EQ(code.size(), lines.size());
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    const Case& each = kCases[i];
+    Machine machine;
+    machine.set_mode(each.mode);
+    machine.vectors(each.in);
+    for (std::size_t k = 0; k < each.in.size(); ++k) machine.wave_.s[k] = each.in[k];
+    try {
+      machine.execute(code[i]);
+    } catch (const Stop& stop) {
+      ADD_FAILURE() << each.text << ": " << stop.text;
+      continue;
+    }
+    for (std::size_t k = 0; k < each.out.size(); ++k) {
+      const bool scalar = each.text[0] == 's';
+      const std::uint32_t got = scalar ? machine.wave_.s[6 + k] : machine.registers_[6 + k].lane[63];
+      char text[200];
+      std::snprintf(text, sizeof text, "%s: 0x%08x, expected 0x%08x (word %zu)", each.text, got, each.out[k],
+                    k);
+      EXPECT_EQ(got, each.out[k]) << text;
+      if (!scalar) {
+        EXPECT_EQ(machine.registers_[6 + k].lane[0], got) << text;
+      }
+    }
+    if (each.scc >= 0) {
+      EXPECT_EQ(machine.wave_.scc, each.scc == 1) << each.text;
+    }
+  }
+}
+
+// One instruction, assembled alone.
+std::vector<std::uint8_t> one(const char* text) {
+  const auto code = assemble({text});
+  return code.empty() ? std::vector<std::uint8_t>{} : code[0];
+}
+
+TEST_F(Instructions, LanesThatTakeNoPartStayAsTheyWere) {
+  Machine machine;
+  machine.vectors({5, 7, 0, 0, 0, 0, 99});
+  machine.wave_.set_pair(kExecLo, 0xf0);
+  machine.execute(one("v_add_u32 v6, v0, v1"));
+  for (int i = 0; i < kLanes; ++i) EXPECT_EQ(machine.registers_[6].lane[i], i >= 4 && i < 8 ? 12U : 99U) << i;
+}
+
+TEST_F(Instructions, ComparisonsGiveABitOfEachLane) {
+  Machine machine;
+  for (std::uint32_t i = 0; i < kLanes; ++i) machine.registers_[0].lane[i] = i;
+  machine.wave_.set_pair(kExecLo, 0xffffffff00ffffff);
+  machine.execute(one("v_cmp_gt_u32 vcc, 30, v0"));
+  EXPECT_EQ(machine.wave_.pair(kVccLo), 0x00ffffffU);
+  machine.execute(one("v_cmpx_lt_u32 vcc, 40, v0"));
+  EXPECT_EQ(machine.wave_.exec(), 0xfffffe0000000000U);
+}
+
+TEST_F(Instructions, CarriesGoFromLaneToLanesBit) {
+  Machine machine;
+  machine.vectors({0xffffffff, 1});
+  machine.registers_[0].lane[5] = 3;
+  machine.execute(one("v_add_co_u32 v6, vcc, v0, v1"));
+  EXPECT_EQ(machine.wave_.pair(kVccLo), ~std::uint64_t{0x20});
+  machine.execute(one("v_addc_co_u32 v7, vcc, v1, v1, vcc"));
+  EXPECT_EQ(machine.registers_[7].lane[4], 3U);
+  EXPECT_EQ(machine.registers_[7].lane[5], 2U);
+}
+
+TEST_F(Instructions, DataParallelSources) {
+  struct Dpp {
+    const char* text;
+    int lane;
+    std::uint32_t expected;  // of sources 100 + lane; 7: not written
+  };
+  const Dpp cases[] = {
+      {"v_mov_b32_dpp v6, v0 quad_perm:[3,2,1,0] row_mask:0xf bank_mask:0xf", 8, 111},
+      {"v_mov_b32_dpp v6, v0 row_shr:1 row_mask:0xf bank_mask:0xf", 17, 116},
+      {"v_mov_b32_dpp v6, v0 row_shr:1 row_mask:0xf bank_mask:0xf", 16, 7},
+      {"v_mov_b32_dpp v6, v0 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0", 16, 0},
+      {"v_mov_b32_dpp v6, v0 row_shl:2 row_mask:0xf bank_mask:0xf", 3, 105},
+      {"v_mov_b32_dpp v6, v0 row_ror:4 row_mask:0xf bank_mask:0xf", 1, 113},
+      {"v_mov_b32_dpp v6, v0 row_mirror row_mask:0xf bank_mask:0xf", 18, 129},
+      {"v_mov_b32_dpp v6, v0 row_half_mirror row_mask:0xf bank_mask:0xf", 1, 106},
+      {"v_mov_b32_dpp v6, v0 row_bcast:15 row_mask:0xa bank_mask:0xf", 20, 115},
+      {"v_mov_b32_dpp v6, v0 row_bcast:15 row_mask:0xa bank_mask:0xf", 40, 7},
+      {"v_mov_b32_dpp v6, v0 row_bcast:31 row_mask:0xc bank_mask:0xf", 50, 131},
+      {"v_mov_b32_dpp v6, v0 wave_ror:1 row_mask:0xf bank_mask:0xf", 0, 163},
+      {"v_mov_b32_dpp v6, v0 row_shl:1 row_mask:0xf bank_mask:0x1", 5, 7},
+  };
+  std::vector<std::string> lines;
+  for (const Dpp& each : cases) lines.emplace_back(each.text);
+  const auto code = assemble(lines);
+  ASSERT_EQ(code.size(), lines.size());
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    Machine machine;
+    machine.vectors({0, 0, 0, 0, 0, 0, 7});
+    for (std::uint32_t k = 0; k < kLanes; ++k) machine.registers_[0].lane[k] = 100 + k;
+    machine.execute(code[i]);
+    EXPECT_EQ(machine.registers_[6].lane[cases[i].lane], cases[i].expected) << cases[i].text;
+  }
+}
+
+TEST_F(Instructions, BetweenLanes) {
+  Machine machine;
+  for (std::uint32_t k = 0; k < kLanes; ++k) {
+    machine.registers_[0].lane[k] = 100 + k;
+    machine.registers_[1].lane[k] = (63 - k) * 4;
+  }
+  machine.execute(one("ds_bpermute_b32 v6, v1, v0"));
+  EXPECT_EQ(machine.registers_[6].lane[3], 160U);
+  machine.execute(one("ds_permute_b32 v6, v1, v0"));
+  EXPECT_EQ(machine.registers_[6].lane[3], 160U);
+  machine.execute(one("ds_swizzle_b32 v6, v0 offset:swizzle(QUAD_PERM, 1, 0, 3, 2)"));
+  EXPECT_EQ(machine.registers_[6].lane[6], 107U);
+  machine.execute(one("ds_swizzle_b32 v6, v0 offset:0x401f"));  // xor 16
+  EXPECT_EQ(machine.registers_[6].lane[40], 156U);
+  machine.execute(one("v_readlane_b32 s6, v0, 7"));
+  EXPECT_EQ(machine.wave_.s[6], 107U);
+  machine.wave_.set_pair(kExecLo, 0x100);
+  machine.execute(one("v_readfirstlane_b32 s6, v0"));
+  EXPECT_EQ(machine.wave_.s[6], 108U);
+  machine.execute(one("v_writelane_b32 v6, 5, 2"));
+  EXPECT_EQ(machine.registers_[6].lane[2], 5U);
+  machine.wave_.set_pair(kExecLo, ~std::uint64_t{0});
+  machine.execute(one("v_mbcnt_lo_u32_b32 v6, -1, 0"));
+  machine.execute(one("v_mbcnt_hi_u32_b32 v6, -1, v6"));
+  for (std::uint32_t k = 0; k < kLanes; ++k) EXPECT_EQ(machine.registers_[6].lane[k], k);
+}
+
+TEST_F(Instructions, AtomicsOfLocalAndGlobalMemory) {
+  Machine machine;
+  machine.vectors({16, 3, 0, 0, 0, 0, 0, 0});
+  machine.execute(one("ds_write_b32 v0, v1"));
+  machine.execute(one("ds_add_rtn_u32 v6, v0, v1"));
+  EXPECT_EQ(machine.registers_[6].lane[63], 3U * 64);
+  machine.vectors({18});
+  EXPECT_THROW(machine.execute(one("ds_add_u32 v0, v1")), Stop);  // misaligned
+  const auto address = reinterpret_cast<std::uint64_t>(machine.data_.data());
+  machine.vectors(
+      {static_cast<std::uint32_t>(address), static_cast<std::uint32_t>(address >> 32), 0x3f800000});
+  machine.execute(one("global_atomic_add_f32 v[0:1], v2, off offset:8"));
+  EXPECT_EQ(machine.data_[2], 0x42800000U);  // 64.0
+  machine.vectors({static_cast<std::uint32_t>(address), static_cast<std::uint32_t>(address >> 32), 9, 0});
+  machine.execute(one("global_atomic_cmpswap v6, v[0:1], v[2:3], off glc"));
+  EXPECT_EQ(machine.data_[0], 9U);
+  EXPECT_EQ(machine.registers_[6].lane[0], 0U);
+  EXPECT_EQ(machine.registers_[6].lane[1], 9U);
+}
+
+TEST_F(Instructions, MatrixProducts) {
+  // A[i][k] = i + 1 for k = 0, else 0; B[k][j] = j: D[i][j] = (i + 1) * j.
+  Machine machine;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    machine.registers_[0].lane[lane] =
+        std::bit_cast<std::uint32_t>(lane < 16 ? static_cast<float>(lane + 1) : 0.0F);
+    machine.registers_[1].lane[lane] = std::bit_cast<std::uint32_t>(static_cast<float>(lane % 16));
+  }
+  machine.execute(one("v_mfma_f32_16x16x4f32 a[0:3], v0, v1, 1.0"));
+  for (int lane = 0; lane < kLanes; ++lane) {
+    for (int r = 0; r < 4; ++r) {
+      const float expected = static_cast<float>((4 * (lane / 16) + r + 1) * (lane % 16)) + 1.0F;
+      EXPECT_EQ(std::bit_cast<float>(machine.registers_[256 + r].lane[lane]), expected) << lane << " " << r;
+    }
+  }
+}
+
+TEST_F(Instructions, UnknownBytesAreNamed) {
+  Machine machine;
+  try {
+    machine.execute({0xff, 0xff, 0xff, 0xff});
+    FAIL();
+  } catch (const Stop& stop) {
+    EXPECT_EQ(stop.kind, FailureKind::kUnknownInstruction);
+  }
+  try {
+    machine.execute(one("image_load v[0:3], v0, s[0:7] dmask:0xf unorm"));
+    FAIL();
+  } catch (const Stop& stop) {
+    EXPECT_NE(stop.text.find("image_load"), std::string::npos) << stop.text;
+  }
+}
+
+}  // namespace
+}  // namespace tf::amd::isa
