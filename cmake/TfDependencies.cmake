@@ -11,6 +11,15 @@ target_link_libraries(tf_liburing INTERFACE -l:liburing.a)
 
 # The vendor's HIP headers (5.2.3 on Debian 12): types, enums and prototypes only, never linked.
 find_path(TF_HIP_INCLUDE hip/hip_runtime_api.h REQUIRED)
+# What came later is declared in hipcore/newer, and newer headers declare it a second time.
+file(STRINGS ${TF_HIP_INCLUDE}/hip/hip_version.h found REGEX "define HIP_VERSION_(MAJOR|MINOR) ")
+string(REGEX REPLACE "[^0-9;]" "" found "${found}")
+if(NOT found STREQUAL "5;2")
+  list(JOIN found "." found)
+  message(FATAL_ERROR "${TF_HIP_INCLUDE} has the headers of HIP ${found}; hip-remote is built with those of HIP 5.2, "
+                      "as Debian 12's libamdhip64-dev has them. Unpack them elsewhere (dpkg-deb -x), and pass "
+                      "-DTF_HIP_INCLUDE=FOLDER/usr/include. Programs of HIP 5, 6 and 7 run all the same.")
+endif()
 add_library(tf_hip_headers INTERFACE)
 target_include_directories(tf_hip_headers SYSTEM INTERFACE ${TF_HIP_INCLUDE})
 target_compile_definitions(tf_hip_headers INTERFACE __HIP_PLATFORM_AMD__=1)
