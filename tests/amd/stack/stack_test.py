@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Examples on AMD's own HIP runtime above the stand-in for HSA's, natively and through a worker: both print the same.
+
+stack_test.py FOLDER-OF-STAND-IN HIP-REMOTE TRANSPORT...
+
+The examples compile their kernels at run time: AMD's hiprtc and comgr make gfx90a code of them, and tests/amd/isa runs
+it on the host's cores. No AMD hardware takes part.
+"""
+import ctypes.util
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+STAND_IN = pathlib.Path(sys.argv[1])
+HIP_REMOTE = pathlib.Path(sys.argv[2])
+TRANSPORTS = sys.argv[3:]
+EXAMPLES = ("rtc_axpy", "matmul", "train_mlp")
+# Where Debian and AMD install it.
+AMD_LIBRARIES = [pathlib.Path(folder) / "libamdhip64.so.5"
+                 for folder in ("/usr/lib/x86_64-linux-gnu", "/opt/rocm/lib")]
+LIMIT_S = 40
+
+
+def amd_folder():
+    return next((path.parent for path in AMD_LIBRARIES if path.exists()), None)
+
+
+def run(command, library_path):
+    environment = dict(os.environ, LD_LIBRARY_PATH=":".join(map(str, library_path)))
+    return subprocess.run([str(part) for part in command], env=environment, text=True, capture_output=True,
+                          timeout=LIMIT_S)
+
+
+class Stack(unittest.TestCase):
+    def expect_passed(self, result):
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("PASSED", result.stdout)
+        self.assertNotIn("stops:", result.stderr)
+
+    def test_examples(self):
+        for name in EXAMPLES:
+            program = HIP_REMOTE.parent / name
+            with self.subTest(example=name, how="natively"):
+                native = run([program], [STAND_IN, amd_folder()])
+                self.expect_passed(native)
+            for transport in TRANSPORTS:
+                with self.subTest(example=name, how=transport):
+                    remote = run([HIP_REMOTE, "run", "--local", "--runtime", "amd", "--transport", transport, "--",
+                                  program], [STAND_IN])
+                    self.expect_passed(remote)
+                    self.assertEqual(remote.stdout, native.stdout)
+
+
+if __name__ == "__main__":
+    if amd_folder() is None:
+        print("all tests skipped: no libamdhip64.so.5 of AMD's (libamdhip64-5)")
+    elif ctypes.util.find_library("amd_comgr") is None:
+        print("all tests skipped: no libamd_comgr (libamd-comgr2)")
+    elif "avx2" not in pathlib.Path("/proc/cpuinfo").read_text():
+        print("all tests skipped: the interpreter of gfx90a code needs AVX2")
+    else:
+        unittest.main(argv=sys.argv[:1])
