@@ -209,16 +209,17 @@ Block* Code::block(std::uint64_t address, MemoryView& memory) {
   return blocks_.try_emplace(address, std::move(fresh)).first->second.get();
 }
 
-// Other blocks may still name a forgotten one as what follows: all go whose code lies near, and every memory
-// of others.
+// A block that runs may be about to look at what followed it last, so nothing is freed while any does.
 void Code::forget(std::uint64_t begin, std::uint64_t bytes) {
   const std::unique_lock<std::shared_mutex> lock(mutex_);
   for (auto it = blocks_.begin(); it != blocks_.end();) {
     const Block& block = *it->second;
     const bool gone = block.begin < begin + bytes && begin < block.end;
+    if (gone) forgotten_.push_back(std::move(it->second));
     it = gone ? blocks_.erase(it) : std::next(it);
   }
   for (auto& [address, block] : blocks_) block->next[0] = block->next[1] = nullptr;
+  if (users_ == 0) forgotten_.clear();
 }
 
 }  // namespace tf::amd::isa

@@ -41,7 +41,11 @@ class Code {
                                           Stop& why);
   // The instruction at `address`, for messages.
   std::string text(std::uint64_t address, MemoryView& memory);
+  // Decodes anew what lies in the range. Other code may run meanwhile.
   void forget(std::uint64_t begin, std::uint64_t bytes);
+  // Around everything that uses blocks: what forget() took away is freed when nobody is between them.
+  void enter() { ++users_; }
+  void leave() { --users_; }
 
  private:
   std::unique_ptr<Block> decode(std::uint64_t address, MemoryView& memory);
@@ -53,6 +57,8 @@ class Code {
   Disassembler disassembler_;
   std::shared_mutex mutex_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Block>> blocks_;
+  std::vector<std::unique_ptr<Block>> forgotten_;  // a running block may be about to look at one
+  std::atomic<unsigned> users_{0};
   std::mutex constants_mutex_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Row>> constants_;
 };

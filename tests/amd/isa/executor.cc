@@ -130,6 +130,7 @@ class Executor::State {
     std::optional<Launch> launch = prepare(dispatch, memory_, why);
     if (!launch) return Failure{FailureKind::kInvalidDispatch, 0, 0, 0, why};
     const auto job = std::make_shared<Job>(std::move(*launch));
+    code_.enter();
     if (job->launch.group_count > 1 && !threads_.empty()) {
       {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -143,6 +144,7 @@ class Executor::State {
       std::unique_lock<std::mutex> lock(job->mutex);
       job->idle.wait(lock, [&] { return job->helpers == 0; });
     }
+    code_.leave();
     instructions_ += job->instructions;
     return job->failure;
   }

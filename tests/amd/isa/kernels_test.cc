@@ -206,6 +206,18 @@ TEST_F(Kernels, Traps) {
   EXPECT_EQ(failure->trap, 2U);
 }
 
+TEST_F(Kernels, CodeThatWasWrittenIsDecodedAnewOnceItIsForgotten) {
+  ASSERT_TRUE(run("stop", {64, 1, 1}, {64, 1, 1}, Arguments()).has_value());
+  const auto* descriptor = static_cast<const std::uint8_t*>(code_->kernel("stop"));
+  std::int64_t entry = 0;
+  std::memcpy(&entry, descriptor + 16, sizeof entry);
+  constexpr std::uint32_t kEndProgram = 0xbf810000;
+  auto* code = const_cast<std::uint8_t*>(descriptor) + entry;
+  std::memcpy(code, &kEndProgram, sizeof kEndProgram);
+  executor_.forget(reinterpret_cast<std::uint64_t>(code), sizeof kEndProgram);
+  EXPECT_RUNS("stop", {64, 1, 1}, {64, 1, 1}, Arguments());
+}
+
 TEST_F(Kernels, ADescriptorThatLiesNowhere) {
   const std::optional<Failure> failure = run("no_such_kernel", {64, 1, 1}, {64, 1, 1}, Arguments());
   ASSERT_TRUE(failure.has_value());
