@@ -416,8 +416,9 @@ Result<Reply> RequestQueue::call(std::uint16_t opcode, std::uint32_t flags, std:
   call.target = reply;
   State::Outgoing message{
       .header = {.opcode = opcode, .flags = flags}, .head = head, .tail = tail, .call = &call};
-  const Observed observed(state_->observer_, Waiting::kReply);
-  if (!state_->send_at_once(message)) TF_RETURN_IF_ERROR(state_->enqueue(message));
+  const bool sent = state_->send_at_once(message);
+  const Observed observed(state_->observer_, Waiting::kReply);  // what it does does not hold up the message
+  if (!sent) TF_RETURN_IF_ERROR(state_->enqueue(message));
   Status status = state_->drive_until({.call = &call}, deadline);
   if (!status.is_ok() && state_->calls_.give_up(call)) return status;
   if (!call.status.is_ok()) return call.status;

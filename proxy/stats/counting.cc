@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 
 #include "proxy/base/environment.h"
 #include "proxy/base/log.h"
+#include "proxy/stats/clock.h"
 #include "proxy/stats/trace.h"
 #include "transport/base/mutex.h"
 #include "transport/net/fd.h"
@@ -39,15 +39,23 @@ struct ThreadCounts {
   unsigned calls = 0;                 // open ones, nested
   unsigned waits = 0;
   bool sent = false;  // the open call has sent a message
-  std::uint64_t wait_started_ns = 0;
-  std::uint64_t call_started_ns = 0;  // where calls are traced
-  std::uint32_t thread = 0;           // its number, once it is known
+  // Ticks.
+  std::uint64_t wait_started = 0;
+  std::uint64_t wait_ended = 0;
+  std::uint64_t call_started = 0;  // where calls are traced
+  // Where calls are traced: this thread's part of the file, and the events of the open call and wait.
+  TraceCursor cursor{};
+  TraceEvent* call_event = nullptr;
+  TraceEvent* wait_event = nullptr;
+  std::uint32_t thread = 0;  // its number, once it is known
 };
 
 struct Counting {
   Mutex deciding;  // recreated in the child of fork() before it is taken
   std::atomic<Record*> record{nullptr};
   std::atomic<TraceFile*> trace{nullptr};
+  std::atomic<std::uint64_t> next_reading{0};  // ticks: when the files get the next one of both clocks
+  std::atomic_flag reading{};                  // by one thread
   std::string directory TF_GUARDED_BY(deciding);  // from restart(); empty: TF_STATS decides
   std::string path TF_GUARDED_BY(deciding);
 };
@@ -75,6 +83,7 @@ void after_fork_in_child() {
   new (&state().deciding) Mutex;  // another thread of the parent may have held it
   state().record.store(nullptr, std::memory_order_relaxed);
   state().trace.store(nullptr, std::memory_order_relaxed);
+  state().reading.clear();
   detail::counting.store(Switch::kUndecided, std::memory_order_relaxed);
   thread_counts() = {};
 }
@@ -82,12 +91,6 @@ void after_fork_in_child() {
 TraceFile* trace() { return state().trace.load(std::memory_order_acquire); }  // pairs with begin_trace()
 
 Record* record() { return state().record.load(std::memory_order_acquire); }  // pairs with decide()
-
-std::uint64_t now_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 // Unordered: they are only counts.
 void add(std::uint64_t& counter, std::uint64_t value) {
@@ -101,6 +104,12 @@ void raise(std::uint64_t& maximum, std::uint64_t value) {
   std::uint64_t seen = target.load(std::memory_order_relaxed);
   while (seen < value && !target.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
   }
+}
+
+// As raise(), where another thread's value of the same moment does as well: without a locked instruction.
+void move_on(std::uint64_t& latest, std::uint64_t now) {
+  std::atomic_ref target(latest);
+  if (target.load(std::memory_order_relaxed) < now) target.store(now, std::memory_order_relaxed);
 }
 
 void copy_text(std::array<char, kTextBytes>& target, std::string_view text) {
@@ -127,17 +136,18 @@ Result<Record*> make_record(const std::string& path) {
 }
 
 // TF_TRACE. The file's zeros are events that are not written.
-void begin_trace(Counting& counting, const Record& record) {
+void begin_trace(Counting& counting, const Record& record, const ClockReading& now) {
   const std::string directory = environment_value("TF_TRACE");
   if (directory.empty()) return;
   const std::string path =
-      directory + "/trace-" + std::to_string(record.pid) + "-" + std::to_string(record.started_ns);
+      directory + "/trace-" + std::to_string(record.pid) + "-" + std::to_string(now.ns);
   const Result<void*> memory = make_file(path, sizeof(TraceFile));
   if (!memory)
     return log_line("TF_TRACE=" + directory + ": " + memory.status().message() + "; nothing is traced");
   auto* const file = static_cast<TraceFile*>(memory.value());
   new (&file->head) TraceHead;
   file->head.pid = record.pid;
+  begin_log(file->head.clock, now);
   copy_text(file->head.program, program_invocation_short_name);
   counting.trace.store(file, std::memory_order_release);  // pairs with trace()
 }
@@ -149,8 +159,9 @@ void decide() {
   const std::string directory =
       counting.directory.empty() ? environment_value("TF_STATS") : counting.directory;
   if (directory.empty()) return detail::counting.store(without_record(), std::memory_order_relaxed);
-  const std::uint64_t started = now_ns();
-  counting.path = directory + "/hip-" + std::to_string(::getpid()) + "-" + std::to_string(started);
+  Clock::choose();
+  const ClockReading started = Clock::read();
+  counting.path = directory + "/hip-" + std::to_string(::getpid()) + "-" + std::to_string(started.ns);
   Result<Record*> made = make_record(counting.path);
   if (!made) {
     log_line("TF_STATS=" + directory + ": " + made.status().message() + "; nothing is counted");
@@ -159,9 +170,11 @@ void decide() {
   }
   Record& fresh = **made;
   fresh.pid = static_cast<std::uint64_t>(::getpid());
-  fresh.started_ns = fresh.last_ns = started;
+  begin_log(fresh.clock, started);
+  fresh.started = fresh.last = started.ticks;
+  counting.next_reading.store(started.ticks, std::memory_order_relaxed);
   copy_text(fresh.program, program_invocation_short_name);
-  begin_trace(counting, fresh);
+  begin_trace(counting, fresh, started);
   counting.record.store(&fresh, std::memory_order_release);  // pairs with record()
   detail::counting.store(Switch::kOn, std::memory_order_relaxed);
 }
@@ -171,24 +184,63 @@ FunctionCount& current(Record& counts) {
   return function != nullptr ? *function : counts.outside;
 }
 
-// Of the thread's open call.
-void note(TraceFile& file, TraceKind kind, std::uint64_t begin_ns, std::uint64_t end_ns,
-          std::uint64_t bytes = 0) {
-  ThreadCounts& own = thread_counts();
-  if (own.thread == 0) own.thread = static_cast<std::uint32_t>(::gettid());
-  const Record* const counts = record();
-  const auto function = own.function == nullptr || counts == nullptr
-                            ? kFunctionNames.size()
-                            : own.function - counts->functions.data();
-  append(file, {begin_ns, end_ns, bytes, static_cast<std::uint32_t>(function), own.thread,
-                static_cast<std::uint32_t>(kind), 0});
+// Both clocks into both files: soon after the beginning, then less and less often, at last a hundred times a
+// second. So a file is right to the end, whenever the process is killed. One thread; others go on meanwhile.
+constexpr std::uint64_t kTicksBetweenReadings = 30'000'000;  // some 10 ms
+
+void take_reading(std::uint64_t now) {
+  Counting& counting = state();
+  Record* const counts = record();
+  if (counts == nullptr || counting.reading.test_and_set(std::memory_order_acquire)) return;
+  const ClockReading both = Clock::read();
+  add_reading(counts->clock, both);
+  if (TraceFile* const file = trace(); file != nullptr) add_reading(file->head.clock, both);
+  const std::uint64_t age = now - std::min(now, counts->clock.first.ticks);
+  counting.next_reading.store(both.ticks + std::min(age, kTicksBetweenReadings), std::memory_order_relaxed);
+  counting.reading.clear(std::memory_order_release);  // pairs with test_and_set()
 }
 
-void note_now(TraceKind kind, std::uint64_t bytes = 0) {
+// After each call and wait.
+void passed(Record& counts, std::uint64_t now) {
+  move_on(counts.last, now);
+  if (now >= state().next_reading.load(std::memory_order_relaxed)) [[unlikely]]
+    take_reading(now);
+}
+
+std::uint32_t function_of(const ThreadCounts& own) {
+  const Record* const counts = record();
+  if (own.function == nullptr || counts == nullptr) return static_cast<std::uint32_t>(kFunctionNames.size());
+  return static_cast<std::uint32_t>(own.function - counts->functions.data());
+}
+
+// Of the thread's open call; all is known but when it ends. Null: no room.
+TraceEvent* begin_event(TraceFile& file, ThreadCounts& own, std::uint64_t begin) {
+  if (own.thread == 0) own.thread = static_cast<std::uint32_t>(::gettid());
+  TraceEvent* const event = make_room(file, own.cursor);
+  if (event == nullptr) return nullptr;
+  event->begin = begin;
+  event->function = function_of(own);
+  event->thread = own.thread;
+  return event;
+}
+
+void end_event(TraceEvent*& event, TraceKind kind, std::uint64_t end) {
+  if (event == nullptr) return;
+  event->end = std::max(event->begin, end);
+  complete(*event, kind);
+  event = nullptr;
+}
+
+// What has no length.
+void note_now(TraceKind kind, std::uint64_t bytes = 0, std::uint32_t request = 0) {
   TraceFile* const file = trace();
   if (file == nullptr) return;
-  const std::uint64_t now = now_ns();
-  note(*file, kind, now, now, bytes);
+  const std::uint64_t now = Clock::now();
+  TraceEvent* event = begin_event(*file, thread_counts(), now);
+  if (event == nullptr) return;
+  event->bytes = bytes;
+  event->request = request;
+  end_event(event, kind, now);
 }
 
 class QueueObserver final : public WaitObserver {
@@ -219,25 +271,36 @@ void detail::begin_call(Function function) {
   if (counts == nullptr) return;
   own.function = &counts->functions[static_cast<std::size_t>(function)];
   own.sent = false;
-  if (trace() != nullptr) own.call_started_ns = now_ns();
+  if (trace() != nullptr) own.call_started = Clock::now();
 }
 
 void detail::end_call() {
   ThreadCounts& own = thread_counts();
   if (own.calls == 0 || --own.calls != 0 || own.function == nullptr) return;
+  // A counter may be read a little early: a call does not end before its waits.
+  const std::uint64_t now = std::max(Clock::now(), own.wait_ended);
+  if (TraceFile* const file = trace(); file != nullptr) {
+    if (own.call_event == nullptr) own.call_event = begin_event(*file, own, own.call_started);
+    end_event(own.call_event, TraceKind::kCall, now);
+  }
   add(own.function->calls, 1);
   if (!own.sent) add(own.function->local, 1);
-  const std::uint64_t now = now_ns();
-  if (TraceFile* const file = trace(); file != nullptr)
-    note(*file, TraceKind::kCall, own.call_started_ns, now);
   own.function = nullptr;
-  if (Record* counts = record(); counts != nullptr) raise(counts->last_ns, now);
+  if (Record* counts = record(); counts != nullptr) passed(*counts, now);
 }
 
+// A call's message is under way then, so what is done here costs the caller little: also the room for the
+// call's own event.
 void detail::begin_wait() {
   ThreadCounts& own = thread_counts();
   own.sent = true;
-  if (own.waits++ == 0) own.wait_started_ns = now_ns();
+  if (own.waits++ != 0) return;
+  own.wait_started = std::max(Clock::now(), own.function != nullptr ? own.call_started : 0);
+  TraceFile* const file = trace();
+  if (file == nullptr) return;
+  own.wait_event = begin_event(*file, own, own.wait_started);
+  if (own.function != nullptr && own.call_event == nullptr)
+    own.call_event = begin_event(*file, own, own.call_started);
 }
 
 void detail::end_wait(Wait kind) {
@@ -245,17 +308,16 @@ void detail::end_wait(Wait kind) {
   if (own.waits == 0 || --own.waits != 0) return;
   Record* counts = record();
   if (counts == nullptr) return;
-  const std::uint64_t now = now_ns();
+  const std::uint64_t now = own.wait_ended = std::max(Clock::now(), own.wait_started);
   WaitCount& wait = current(*counts).waits[static_cast<std::size_t>(kind)];
   add(wait.count, 1);
-  add(wait.total_ns, now - own.wait_started_ns);
-  raise(wait.longest_ns, now - own.wait_started_ns);
-  raise(counts->last_ns, now);
-  if (TraceFile* const file = trace(); file != nullptr)
-    note(*file,
-         static_cast<TraceKind>(static_cast<std::uint32_t>(TraceKind::kWait) +
-                                static_cast<std::uint32_t>(kind)),
-         own.wait_started_ns, now);
+  add(wait.total, now - own.wait_started);
+  raise(wait.longest, now - own.wait_started);
+  end_event(own.wait_event,
+            static_cast<TraceKind>(static_cast<std::uint32_t>(TraceKind::kWait) +
+                                   static_cast<std::uint32_t>(kind)),
+            now);
+  if (own.function == nullptr) passed(*counts, now);  // else the end of the call does it
 }
 
 void log_calls(bool on) {
@@ -309,7 +371,9 @@ void note_end() {
   Record* counts = record();
   if (counts == nullptr) return;
   set(counts->ended, 1);
-  raise(counts->last_ns, now_ns());
+  const std::uint64_t now = Clock::now();
+  raise(counts->last, now);
+  take_reading(now);
 }
 
 void restart(const std::string& directory) {

@@ -5,6 +5,16 @@
 #include <fstream>
 
 namespace tf::proxy::stats {
+namespace {
+
+void scale(const ClockScale& clock, FunctionCount& counts) {
+  for (WaitCount& wait : counts.waits) {
+    wait.total = clock.length_of(wait.total);
+    wait.longest = clock.length_of(wait.longest);
+  }
+}
+
+}  // namespace
 
 Result<Record> read_record(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -18,6 +28,11 @@ Result<Record> read_record(const std::string& path) {
     return Status(Code::kProtocol, path + " is not a record, or comes from another version of libamdhip64");
   record.program.back() = '\0';
   record.transport.back() = '\0';
+  const ClockScale clock(record.clock);
+  record.started = clock.time_of(record.started);
+  record.last = clock.time_of(record.last);
+  scale(clock, record.outside);
+  for (FunctionCount& counts : record.functions) scale(clock, counts);
   return record;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Record: what one process counted about its calls, in a file that the process maps.
 //
+// Times are ticks of the process's clock in the file (clock.h), and nanoseconds in what read_record() returns:
+// points in time those of CLOCK_MONOTONIC.
+//
 // The process adds to the mapping while it runs, so the file is complete however the process ends. Readers
 // treat it as hostile: read_record() checks the size, the marks and the text fields.
 #pragma once
@@ -12,6 +15,7 @@
 #include <type_traits>
 
 #include "proxy/gen/functions.h"
+#include "proxy/stats/clock.h"
 #include "transport/base/status.h"
 
 namespace tf::proxy::stats {
@@ -28,8 +32,8 @@ inline constexpr std::size_t kWaitKinds = 5;
 
 struct WaitCount {
   std::uint64_t count = 0;
-  std::uint64_t total_ns = 0;
-  std::uint64_t longest_ns = 0;
+  std::uint64_t total = 0;
+  std::uint64_t longest = 0;
 };
 
 struct FunctionCount {
@@ -44,15 +48,16 @@ struct CopyCount {
   std::uint64_t bytes = 0;
 };
 
-inline constexpr std::uint64_t kRecordMagic = 0x3153544154534648;  // "HFSTATS1"
+inline constexpr std::uint64_t kRecordMagic = 0x3253544154534648;  // "HFSTATS2"
 inline constexpr std::size_t kTextBytes = 64;
 
 struct Record {
   std::uint64_t magic = kRecordMagic;
   std::uint64_t functions_hash = kFunctionsHash;
   std::uint64_t pid = 0;
-  std::uint64_t started_ns = 0;  // CLOCK_MONOTONIC, like the next
-  std::uint64_t last_ns = 0;     // end of the last call, or of the process
+  ClockLog clock;
+  std::uint64_t started = 0;
+  std::uint64_t last = 0;     // end of the last call, or of the process
   std::uint64_t ended = 0;       // 1: the process ended normally
   std::uint64_t lost = 0;        // 1: it lost its worker
   std::array<char, kTextBytes> program{};

@@ -85,9 +85,9 @@ class Writer {
     fmt::print(out_, R"({{"ph":"{}","name":"{}","cat":"{}","pid":{},"tid":{},"ts":{})",
                has_length ? "X" : "i", is_call ? function_of(event) : kTraceNames[event.kind],
                kind >= TraceKind::kWait ? "wait" : kTraceNames[event.kind], pid, event.thread,
-               microseconds(event.begin_ns));
+               microseconds(event.begin));
     if (has_length)
-      fmt::print(out_, R"(,"dur":{})", microseconds(event.end_ns - event.begin_ns));
+      fmt::print(out_, R"(,"dur":{})", microseconds(event.end - event.begin));
     else
       out_ << R"(,"s":"t")";
     if (!is_call) fmt::print(out_, R"(,"args":{{"function":"{}")", function_of(event));

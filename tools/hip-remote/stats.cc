@@ -33,7 +33,7 @@ RunCounts collect(const std::string& directory) {
       ++run.left_out;
   }
   std::sort(run.records.begin(), run.records.end(),
-            [](const auto& one, const auto& other) { return one.started_ns < other.started_ns; });
+            [](const auto& one, const auto& other) { return one.started < other.started; });
   return run;
 }
 

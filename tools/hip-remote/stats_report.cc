@@ -34,8 +34,8 @@ struct Named {
 
 void add(WaitCount& sum, const WaitCount& part) {
   sum.count += part.count;
-  sum.total_ns += part.total_ns;
-  sum.longest_ns = std::max(sum.longest_ns, part.longest_ns);
+  sum.total += part.total;
+  sum.longest = std::max(sum.longest, part.longest);
 }
 
 void add(FunctionCount& sum, const FunctionCount& part) {
@@ -72,8 +72,8 @@ std::vector<Named> functions_of(const RunCounts& run) {
     if (is_used(function.counts)) functions.push_back(function);
   }
   std::stable_sort(functions.begin(), functions.end(), [](const Named& one, const Named& other) {
-    const std::uint64_t waited = all_waits(one.counts).total_ns;
-    const std::uint64_t other_waited = all_waits(other.counts).total_ns;
+    const std::uint64_t waited = all_waits(one.counts).total;
+    const std::uint64_t other_waited = all_waits(other.counts).total;
     return waited != other_waited ? waited > other_waited : one.counts.calls > other.counts.calls;
   });
   return functions;
@@ -95,8 +95,8 @@ CopyCount copies(const RunCounts& run, CopyCount Record::*way) {
 }
 
 double process_wall_s(const Record& record) {
-  return record.last_ns < record.started_ns ? 0
-                                            : static_cast<double>(record.last_ns - record.started_ns) / 1e9;
+  return record.last < record.started ? 0
+                                            : static_cast<double>(record.last - record.started) / 1e9;
 }
 
 // --- Table ----------------------------------------------------------------------------------------------
@@ -131,10 +131,10 @@ std::string waiting_rows(const Named& function, double wall_s) {
   for (std::size_t kind = 0; kind < kWaitNames.size(); ++kind) {
     const WaitCount& wait = function.counts.waits[kind];
     if (wait.count == 0) continue;
-    const double mean = static_cast<double>(wait.total_ns) / static_cast<double>(wait.count);
+    const double mean = static_cast<double>(wait.total) / static_cast<double>(wait.count);
     text += fmt::format("{} {:>8}  {:<11} {:>9} {:>9} {:>9} {:>8}\n", left, wait.count, kWaitNames[kind],
-                        time_text(static_cast<double>(wait.total_ns)), time_text(mean),
-                        time_text(static_cast<double>(wait.longest_ns)), share_text(wait.total_ns, wall_s));
+                        time_text(static_cast<double>(wait.total)), time_text(mean),
+                        time_text(static_cast<double>(wait.longest)), share_text(wait.total, wall_s));
     left.assign(left.size(), ' ');
   }
   return text;
@@ -175,9 +175,9 @@ std::string process_lines(const RunCounts& run) {
 std::string json_of(const WaitCount& wait) {
   return JsonObject()
       .add("count", wait.count)
-      .add("total_ns", wait.total_ns)
-      .add("mean_ns", static_cast<double>(wait.total_ns) / static_cast<double>(wait.count))
-      .add("longest_ns", wait.longest_ns)
+      .add("total_ns", wait.total)
+      .add("mean_ns", static_cast<double>(wait.total) / static_cast<double>(wait.count))
+      .add("longest_ns", wait.longest)
       .text();
 }
 
@@ -190,7 +190,7 @@ std::string json_of(const FunctionCount& counts) {
       .add("local", counts.local)
       .add("posts", counts.posts)
       .add("round_trips", round_trips(counts))
-      .add("waited_ns", all_waits(counts).total_ns)
+      .add("waited_ns", all_waits(counts).total)
       .add_raw("waits", waits.text())
       .text();
 }
@@ -222,8 +222,8 @@ std::string stats_table(const RunCounts& run) {
   const CopyCount up = copies(run, &Record::to_device);
   const CopyCount down = copies(run, &Record::from_device);
   std::string text = fmt::format("\nhip-remote: {} round trips in {:.3f} s; {} in {} waits, {} of the run\n",
-                                 round_trips(sum), run.wall_s, time_text(static_cast<double>(waits.total_ns)),
-                                 waits.count, share_text(waits.total_ns, run.wall_s));
+                                 round_trips(sum), run.wall_s, time_text(static_cast<double>(waits.total)),
+                                 waits.count, share_text(waits.total, run.wall_s));
   text += process_lines(run);
   text += fmt::format("  copied to the device {} in {} copies, from the device {} in {}\n\n",
                       bytes_text(up.bytes), up.count, bytes_text(down.bytes), down.count);
@@ -251,7 +251,7 @@ std::string stats_json(const RunCounts& run) {
   return JsonObject()
       .add("wall_s", run.wall_s)
       .add("round_trips", round_trips(sum))
-      .add("waited_ns", all_waits(sum).total_ns)
+      .add("waited_ns", all_waits(sum).total)
       .add_raw("to_device", json_of(copies(run, &Record::to_device)))
       .add_raw("from_device", json_of(copies(run, &Record::from_device)))
       .add_raw("processes", json_array(processes))
