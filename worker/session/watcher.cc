@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
+#include <thread>
 #include <utility>
 
 #include "transport/base/deadline.h"
@@ -23,6 +24,8 @@ using namespace std::chrono_literals;
 constexpr auto kEndGrace = 2s;     // for calls of the runtime that are under way when the client is gone
 constexpr auto kControlTime = 5s;  // from the first byte of a message to its last
 constexpr auto kReportTime = 5s;   // the connection has room for it; a host short of memory may need a moment
+constexpr auto kGoodbyeTime = 100ms;
+constexpr auto kGoodbyePause = 200us;
 constexpr int kWatchPoll_ms = 500;  // without an eventfd
 
 }  // namespace
@@ -57,12 +60,22 @@ void Watcher::watch() {
     const int until_turn_ms = lanes_.sleep_ms(LaneWatch::Clock::now());
     const int ready = ::poll(polled, std::size(polled), is_woken ? until_turn_ms : kWatchPoll_ms);
     if (ready > 0 && polled[0].revents != 0) {
-      if (Status read = read_control(); !read.is_ok()) return stop(std::move(read));
+      if (Status read = read_control(); !read.is_ok()) {
+        if (read.code() == Code::kPeerLost) await_goodbye();
+        return stop(std::move(read));
+      }
     }
     if (Status sent = turn(); !sent.is_ok()) return stop(std::move(sent));
     if (ready > 0 && polled[1].revents != 0 && !read_channel())
       return stop({Code::kPeerLost, "the supervisor ended"});
   }
+}
+
+// A client that ends in order says Goodbye and hangs up. Its Goodbye is a request: the executor may not have
+// come to it yet. A client that was killed has said none, and its session ends so much later.
+void Watcher::await_goodbye() const {
+  const Deadline patience = Deadline::after(kGoodbyeTime);
+  while (!executor_.draining() && !finished() && !patience.passed()) std::this_thread::sleep_for(kGoodbyePause);
 }
 
 // Tells what there is to tell. Does not wait.

@@ -40,6 +40,7 @@ class Watcher {
   Status take_payload(const protocol::ControlMessage& message);
   bool read_channel();
   void stop(Status reason);
+  void await_goodbye() const;
 
   Executor& executor_;
   MemoryBroker& broker_;
