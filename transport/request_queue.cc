@@ -403,9 +403,11 @@ RequestQueue::~RequestQueue() = default;
 Status RequestQueue::post(std::uint16_t opcode, std::uint32_t flags, std::span<const std::byte> head,
                           std::span<const std::byte> tail) {
   State::Outgoing message{.header = {.opcode = opcode, .flags = flags}, .head = head, .tail = tail};
-  if (state_->send_at_once(message)) [[likely]]
-    return Status::ok();
-  return state_->enqueue(message);
+  if (!state_->send_at_once(message)) [[unlikely]]
+    TF_RETURN_IF_ERROR(state_->enqueue(message));
+  if (state_->observer_ != nullptr) [[unlikely]]
+    state_->observer_->sent(message.header.request_id);
+  return Status::ok();
 }
 
 Result<Reply> RequestQueue::call(std::uint16_t opcode, std::uint32_t flags, std::span<const std::byte> head,
@@ -419,6 +421,8 @@ Result<Reply> RequestQueue::call(std::uint16_t opcode, std::uint32_t flags, std:
   const bool sent = state_->send_at_once(message);
   const Observed observed(state_->observer_, Waiting::kReply);  // what it does does not hold up the message
   if (!sent) TF_RETURN_IF_ERROR(state_->enqueue(message));
+  if (state_->observer_ != nullptr) [[unlikely]]
+    state_->observer_->sent(message.header.request_id);
   Status status = state_->drive_until({.call = &call}, deadline);
   if (!status.is_ok() && state_->calls_.give_up(call)) return status;
   if (!call.status.is_ok()) return call.status;

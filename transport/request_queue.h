@@ -28,11 +28,14 @@ enum class Waiting : std::uint8_t {
   kRoom,      // the peer is behind
 };
 
-// Hears of every wait, on the thread that waits, including waits inside other waits. Must be quick.
+// Hears of every wait and message, on the thread that waits or sends, including waits inside other waits.
+// Must be quick.
 class WaitObserver {
  public:
   virtual void wait_begins(Waiting what) = 0;
   virtual void wait_ends(Waiting what) = 0;
+  // A message was posted, or the one whose answer is waited for now is sent: its request id.
+  virtual void sent(std::uint32_t request_id) = 0;
 
  protected:
   ~WaitObserver() = default;

@@ -42,6 +42,30 @@ TAIL(DeviceFailed)
 // HostCallback or CopyInTurn has failed, as a Fault in front of this says: it will not be due.
 MESSAGE(0x000b, notice, CallbackRefused) { u64 cookie; };
 
+// The worker's CLOCK_MONOTONIC. A client that traces compares it with its own.
+MESSAGE(0x000c, call, ReadClock) PROMPT { u64 reserved; };
+REPLY(ReadClock) { u64 now_ns; };
+
+// From now on the worker notes when its runtime executes kernels, copies, fills and graphs (hip-remote run --trace).
+MESSAGE(0x000d, call, TraceExecutions) { u64 reserved; };
+
+// What was executed by now and not sent yet: it comes in front of the answer, as Executions.
+MESSAGE(0x000e, call, FetchExecutions) { u64 reserved; };
+REPLY(FetchExecutions) {
+  u64 left_out;           // since the beginning, there was no room for
+  u64 error_ns;           // times may be wrong by so much, against the worker's clock
+  u32 unfinished;         // begun, or waiting in streams
+  u32 more;               // 1: there are more than came with this answer
+};
+
+// The tail: Execution structs (hipcore/wire/execution.h), at most kExecutionsInNotice.
+MESSAGE(0x000f, notice, Executions) { u64 reserved; };
+TAIL(Executions)
+
+// While executions are traced: the name of a kernel, cut to kExecutionNameBytes, before it is executed.
+MESSAGE(0x0010, notice, FunctionNamed) { u64 function; };
+TAIL(FunctionNamed)
+
 // --- 0x01xx device -----------------------------------------------------------------------------------
 
 // The reply has the limit as the runtime keeps it, which may be more than `value`.

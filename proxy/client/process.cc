@@ -73,6 +73,7 @@ void connect_first(Process& state) {
   if (parts) {
     stats::note_transport(parts->endpoint->transport());
     auto client = std::make_unique<Client>(std::move(*parts), copy_helpers(*settings));
+    client->connection().worker_trace().begin();
     connected_client.store(client.release(), std::memory_order_release);  // pairs with acquire_client()
     next = Phase::kConnected;
   } else {
@@ -118,6 +119,7 @@ void end_process() {
   Client* client = connected_client.load(std::memory_order_acquire);
   if (client == nullptr) return;
   client->connection().await_output();
+  client->connection().worker_trace().finish();
   client->connection().goodbye();
   client->leave_threads();
 }

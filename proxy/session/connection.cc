@@ -198,7 +198,10 @@ hipError_t Connection::send_with_care(protocol::OpTraits what, int device, std::
   const hipError_t error = send_observed(what, device, head, tail);
   observer_.after_post(what);
   if (error != hipSuccess) return error;
-  if (stats::counting()) stats::count_post();
+  if (stats::counting()) {
+    stats::count_post();
+    if (what.has(Trait::kWork)) worker_trace_.posted();
+  }
   return is_sharing() ? finish_for_sharers(what, device, head) : hipSuccess;
 }
 
@@ -257,6 +260,7 @@ hipError_t Connection::exchange(protocol::Op op, int device, std::span<const std
     return kLostError;
   }
   (void)shown_.load(std::memory_order_acquire);  // pairs with end_callback()
+  worker_trace_.after_wait();
   protocol::ReplyPrefix prefix;
   bool whole = answer->bytes == target.size();
   if (answer->bytes < sizeof prefix || (!whole && answer->bytes != sizeof prefix)) {
@@ -282,6 +286,14 @@ Status Connection::on_message(const FrameHeader& header, std::span<const std::by
   return Status(Code::kProtocol, "the worker sent an unexpected message, opcode " +
                                      std::to_string(header.opcode) + ", " + std::to_string(payload.size()) +
                                      " bytes");
+}
+
+Status Connection::on_notice(const protocol::ExecutionsNotice&, std::span<const std::byte> executions) {
+  return worker_trace_.take_executions(executions);
+}
+
+Status Connection::on_notice(const protocol::FunctionNamedNotice& named, std::span<const std::byte> name) {
+  return worker_trace_.take_name(named.function, name);
 }
 
 Status Connection::on_notice(const protocol::CallbackRefusedNotice& refused, std::span<const std::byte>) {

@@ -27,6 +27,7 @@
 #include "proxy/base/log.h"
 #include "proxy/session/reply_cache.h"
 #include "proxy/session/streams.h"
+#include "proxy/session/worker_trace.h"
 #include "proxy/stats/counting.h"
 #include "transport/base/mutex.h"
 #include "transport/lane_watch.h"
@@ -93,6 +94,7 @@ class Connection final : private MessageSink {
   Handles& handles() { return handles_; }
   ReplyCache& replies() { return replies_; }
   Streams& streams() { return streams_; }
+  WorkerTrace& worker_trace() { return worker_trace_; }
   int device_count() const { return devices_.count; }
   // The worker's ordinal of our device. REQUIRES: 0 <= device < device_count(), or 0
   int worker_ordinal(int device) const { return devices_.ordinals[static_cast<std::size_t>(device)]; }
@@ -239,6 +241,8 @@ class Connection final : private MessageSink {
   Status on_notice(const protocol::CallbackDueNotice& due, std::span<const std::byte> none);
   Status on_notice(const protocol::CallbackRefusedNotice& refused, std::span<const std::byte> none);
   Status on_notice(const protocol::DeviceFailedNotice& failed, std::span<const std::byte> what);
+  Status on_notice(const protocol::ExecutionsNotice& none, std::span<const std::byte> executions);
+  Status on_notice(const protocol::FunctionNamedNotice& named, std::span<const std::byte> name);
   void watch_control();
 
   ConnectionObserver& observer_;
@@ -249,6 +253,7 @@ class Connection final : private MessageSink {
   Handles handles_;
   Streams streams_;
   ReplyCache replies_;
+  WorkerTrace worker_trace_{queue_};
   // Of Care. Relaxed: the thread that sets a bit sees it; the program synchronizes its other threads.
   std::atomic<unsigned> care_{0};
   std::atomic<std::uint64_t> shown_{0};

@@ -63,7 +63,8 @@ ClockScale::ClockScale(const ClockLog& log) : first_(log.first) {
 
 std::uint64_t ClockScale::time_of(std::uint64_t ticks) const {
   const std::uint64_t first_ns = std::min<std::uint64_t>(first_.ns, static_cast<std::uint64_t>(kNsMax));
-  if (ticks >= first_.ticks) return first_ns + bounded(static_cast<double>(ticks - first_.ticks) * ns_per_tick_);
+  if (ticks >= first_.ticks)
+    return first_ns + bounded(static_cast<double>(ticks - first_.ticks) * ns_per_tick_);
   return first_ns - std::min(first_ns, bounded(static_cast<double>(first_.ticks - ticks) * ns_per_tick_));
 }
 

@@ -3,8 +3,8 @@
 //
 // A tick is one of the processor's counter (counter.h), which is read in a third of the time that
 // clock_gettime() takes; where there is no such counter, a nanosecond of CLOCK_MONOTONIC. Files hold ticks.
-// Beside them stands a ClockLog: what both clocks showed at the beginning, and again later. From that, readers
-// make nanoseconds of CLOCK_MONOTONIC. So the rate is measured over the run itself.
+// Beside them stands a ClockLog: what both clocks showed at the beginning, and again later. From that,
+// readers make nanoseconds of CLOCK_MONOTONIC. So the rate is measured over the run itself.
 #pragma once
 
 #include <array>

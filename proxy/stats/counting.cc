@@ -47,15 +47,16 @@ struct ThreadCounts {
   TraceCursor cursor{};
   TraceEvent* call_event = nullptr;
   TraceEvent* wait_event = nullptr;
-  std::uint32_t thread = 0;  // its number, once it is known
+  std::uint32_t thread = 0;   // its number, once it is known
+  std::uint32_t request = 0;  // the last message's
 };
 
 struct Counting {
   Mutex deciding;  // recreated in the child of fork() before it is taken
   std::atomic<Record*> record{nullptr};
   std::atomic<TraceFile*> trace{nullptr};
-  std::atomic<std::uint64_t> next_reading{0};  // ticks: when the files get the next one of both clocks
-  std::atomic_flag reading{};                  // by one thread
+  std::atomic<std::uint64_t> next_reading{0};     // ticks: when the files get the next one of both clocks
+  std::atomic_flag reading{};                     // by one thread
   std::string directory TF_GUARDED_BY(deciding);  // from restart(); empty: TF_STATS decides
   std::string path TF_GUARDED_BY(deciding);
 };
@@ -139,8 +140,7 @@ Result<Record*> make_record(const std::string& path) {
 void begin_trace(Counting& counting, const Record& record, const ClockReading& now) {
   const std::string directory = environment_value("TF_TRACE");
   if (directory.empty()) return;
-  const std::string path =
-      directory + "/trace-" + std::to_string(record.pid) + "-" + std::to_string(now.ns);
+  const std::string path = directory + "/trace-" + std::to_string(record.pid) + "-" + std::to_string(now.ns);
   const Result<void*> memory = make_file(path, sizeof(TraceFile));
   if (!memory)
     return log_line("TF_TRACE=" + directory + ": " + memory.status().message() + "; nothing is traced");
@@ -247,6 +247,11 @@ class QueueObserver final : public WaitObserver {
  public:
   void wait_begins(Waiting) override { detail::begin_wait(); }
   void wait_ends(Waiting what) override { detail::end_wait(kind(what)); }
+  void sent(std::uint32_t request_id) override {
+    ThreadCounts& own = thread_counts();
+    own.request = request_id;
+    if (own.wait_event != nullptr && own.waits == 1) own.wait_event->request = request_id;
+  }
 
  private:
   static Wait kind(Waiting what) {
@@ -313,10 +318,10 @@ void detail::end_wait(Wait kind) {
   add(wait.count, 1);
   add(wait.total, now - own.wait_started);
   raise(wait.longest, now - own.wait_started);
-  end_event(own.wait_event,
-            static_cast<TraceKind>(static_cast<std::uint32_t>(TraceKind::kWait) +
-                                   static_cast<std::uint32_t>(kind)),
-            now);
+  end_event(
+      own.wait_event,
+      static_cast<TraceKind>(static_cast<std::uint32_t>(TraceKind::kWait) + static_cast<std::uint32_t>(kind)),
+      now);
   if (own.function == nullptr) passed(*counts, now);  // else the end of the call does it
 }
 
@@ -337,7 +342,7 @@ void count_post() {
   if (counts == nullptr) return;
   thread_counts().sent = true;
   add(current(*counts).posts, 1);
-  note_now(TraceKind::kPost);
+  note_now(TraceKind::kPost, 0, thread_counts().request);
 }
 
 void count_to_device(std::uint64_t bytes) {
@@ -375,6 +380,39 @@ void note_end() {
   raise(counts->last, now);
   take_reading(now);
 }
+
+bool is_tracing() { return counting() && trace() != nullptr; }
+
+void note_execution(const protocol::Execution& execution) {
+  TraceFile* const file = trace();
+  if (file == nullptr) return;
+  append(
+      *file, thread_counts().cursor,
+      {execution.begin_ns, execution.end_ns, execution.subject,
+       std::uint32_t{execution.device} << 16 | execution.opcode, static_cast<std::uint32_t>(execution.stream),
+       static_cast<std::uint32_t>(TraceKind::kExecution), execution.request_id});
+}
+
+void name_kernel(std::uint64_t function, std::string_view name) {
+  if (TraceFile* const file = trace(); file != nullptr) add_name(*file, function, name);
+}
+
+void note_worker_clock(const WorkerClock& clock) {
+  TraceFile* const file = trace();
+  if (file == nullptr) return;
+  if (file->head.worker_first.error_ns == 0) file->head.worker_first = clock;
+  file->head.worker_last = clock;
+}
+
+void note_worker_limits(std::uint64_t executions_left_out, std::uint64_t executions_error_ns) {
+  TraceFile* const file = trace();
+  if (file == nullptr) return;
+  set(file->head.executions_left_out, executions_left_out);
+  set(file->head.executions_error_ns, executions_error_ns);
+}
+
+UnseenScope::UnseenScope() { ++thread_counts().waits; }
+UnseenScope::~UnseenScope() { --thread_counts().waits; }
 
 void restart(const std::string& directory) {
   Counting& counting = state();

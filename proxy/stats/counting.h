@@ -16,6 +16,7 @@
 
 #include "proxy/gen/functions.h"
 #include "proxy/stats/record.h"
+#include "proxy/stats/trace.h"
 #include "transport/request_queue.h"
 
 namespace tf::proxy::stats {
@@ -85,6 +86,23 @@ void note_transport(std::string_view name);
 void note_lost();
 // The process ends normally.
 void note_end();
+
+// This process writes a trace. Any thread, also before its first call.
+bool is_tracing();
+// For the trace. Nothing while there is none.
+void note_execution(const protocol::Execution& execution);
+void name_kernel(std::uint64_t function, std::string_view name);
+void note_worker_clock(const WorkerClock& clock);
+void note_worker_limits(std::uint64_t executions_left_out, std::uint64_t executions_error_ns);
+
+// The waits of this thread inside it are the library's own business: they are not counted.
+class UnseenScope {
+ public:
+  UnseenScope();
+  ~UnseenScope();
+  UnseenScope(const UnseenScope&) = delete;
+  UnseenScope& operator=(const UnseenScope&) = delete;
+};
 
 // For tests: count into records under `directory`, or (empty) decide again at the next call.
 void restart(const std::string& directory);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Record: what one process counted about its calls, in a file that the process maps.
 //
-// Times are ticks of the process's clock in the file (clock.h), and nanoseconds in what read_record() returns:
-// points in time those of CLOCK_MONOTONIC.
+// Times are ticks of the process's clock in the file (clock.h), and nanoseconds in what read_record()
+// returns: points in time those of CLOCK_MONOTONIC.
 //
 // The process adds to the mapping while it runs, so the file is complete however the process ends. Readers
 // treat it as hostile: read_record() checks the size, the marks and the text fields.
@@ -57,9 +57,9 @@ struct Record {
   std::uint64_t pid = 0;
   ClockLog clock;
   std::uint64_t started = 0;
-  std::uint64_t last = 0;     // end of the last call, or of the process
-  std::uint64_t ended = 0;       // 1: the process ended normally
-  std::uint64_t lost = 0;        // 1: it lost its worker
+  std::uint64_t last = 0;   // end of the last call, or of the process
+  std::uint64_t ended = 0;  // 1: the process ended normally
+  std::uint64_t lost = 0;   // 1: it lost its worker
   std::array<char, kTextBytes> program{};
   std::array<char, kTextBytes> transport{};
   CopyCount to_device;

@@ -2,6 +2,7 @@
 // Runs the thread that moves payload, and lets other threads help it.
 #include "worker/base/mover.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -29,7 +30,34 @@ void Mover::drive() {
   if (!mutex_.try_lock()) return;
   const MutexLock lock(mutex_, std::adopt_lock);
   Result<std::size_t> moved = endpoint_.bulk().move_payload();
+  look();
   if (!moved) life_.end(moved.status());
+}
+
+void Mover::note_end(const BulkCompletion& completion, std::uint64_t& ended_ns) {
+  const MutexLock lock(watching_);
+  watched_.push_back({&completion, &ended_ns});
+  any_watched_.store(true, std::memory_order_relaxed);
+}
+
+void Mover::note_if_done(const Watched& watched) {
+  if (*watched.ended_ns != 0 || !watched.completion->done()) return;
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  *watched.ended_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
+}
+
+void Mover::look_at_watched() {
+  const MutexLock lock(watching_);
+  for (const Watched& each : watched_) note_if_done(each);
+}
+
+void Mover::forget(const BulkCompletion& completion) {
+  const MutexLock lock(watching_);
+  const auto found = std::ranges::find(watched_, &completion, &Watched::completion);
+  if (found == watched_.end()) return;
+  note_if_done(*found);
+  watched_.erase(found);
+  any_watched_.store(!watched_.empty(), std::memory_order_relaxed);
 }
 
 void Mover::run() {
@@ -38,6 +66,7 @@ void Mover::run() {
     UniqueLock lock(mutex_);
     Result<std::size_t> moved = endpoint_.bulk().move_payload();
     lock.unlock();
+    look();
     if (!moved) return life_.end(moved.status());
     if (*moved != 0) continue;
     Status waited = endpoint_.wait(Interest::kBulk, Deadline::after(kIdleWait));

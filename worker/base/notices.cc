@@ -60,4 +60,13 @@ void send_device_failed(Sender& sender, int device, hipError_t error, std::strin
   send_notice(sender, notice, std::as_bytes(std::span(what.substr(0, kFailureTextMax))));
 }
 
+void send_executions(Sender& sender, std::span<const protocol::Execution> executions) {
+  send_notice(sender, protocol::ExecutionsNotice{}, std::as_bytes(executions));
+}
+
+void send_function_named(Sender& sender, std::uint64_t function, std::string_view name) {
+  const std::string_view cut = name.substr(0, protocol::kExecutionNameBytes);
+  send_notice(sender, protocol::FunctionNamedNotice{function}, std::as_bytes(std::span(cut)));
+}
+
 }  // namespace tf::worker

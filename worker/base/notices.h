@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "hipcore/wire/execution.h"
 #include "transport/frame.h"
 #include "worker/base/sender.h"
 
@@ -26,6 +27,9 @@ void end_request(Sender& sender, const FrameHeader& request, hipError_t error,
 void send_fault(Sender& sender, const FrameHeader& request, hipError_t error, std::uint64_t stream);
 // Earlier work of the stream failed; 0: of any stream of the device.
 void send_fault_of_work(Sender& sender, int device, hipError_t error, std::uint64_t stream);
+// What was executed, and what kernels are called, for a client that traces.
+void send_executions(Sender& sender, std::span<const protocol::Execution> executions);
+void send_function_named(Sender& sender, std::uint64_t function, std::string_view name);
 // A device has failed; says why, in words for the program's user.
 void send_device_failed(Sender& sender, int device, hipError_t error, std::string_view what);
 

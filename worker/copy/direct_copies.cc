@@ -85,10 +85,15 @@ hipError_t DirectCopies::start(const Order& order, StreamRef stream) {
   transfer.memory = order.memory;
   transfer.request = order.request;
   transfer.raw_stream = order.raw_stream;
+  if (parts_.executions.on()) [[unlikely]] {
+    transfer.begun_ns = Executions::now_ns();
+    parts_.mover.note_end(transfer.completion, transfer.ended_ns);
+  }
   const Status started = order.way == Way::kToDevice
                              ? parts_.bulk.receive(order.tag, order.memory, transfer.completion)
                              : parts_.bulk.send(order.tag, order.memory, transfer.completion);
   if (started.is_ok()) return hipSuccess;
+  parts_.mover.forget(transfer.completion);
   batch.transfers.pop_back();
   parts_.life.end(started);
   return hipSuccess;
@@ -133,7 +138,17 @@ void DirectCopies::settle_lent() {
   parts_.device.return_to(before);
 }
 
-void DirectCopies::report(const Transfer& transfer) {
+// For a client that traces.
+void DirectCopies::note(const Batch& batch, const Transfer& transfer) {
+  parts_.mover.forget(transfer.completion);
+  parts_.executions.note({transfer.begun_ns, std::max(transfer.begun_ns, transfer.ended_ns),
+                          transfer.raw_stream, transfer.memory.size(), transfer.request.request_id,
+                          transfer.request.opcode, static_cast<std::uint16_t>(batch.device)});
+}
+
+void DirectCopies::report(const Batch& batch, const Transfer& transfer) {
+  if (transfer.begun_ns != 0) [[unlikely]]
+    note(batch, transfer);
   const Status& status = transfer.completion.status();
   if (!status.is_ok())
     send_fault(parts_.sender, transfer.request, transfer_error(status), transfer.raw_stream);
@@ -142,15 +157,17 @@ void DirectCopies::report(const Transfer& transfer) {
 // REQUIRES: no gate looks at the batch.
 void DirectCopies::forget_ended(Batch& batch) {
   while (!batch.transfers.empty() && batch.transfers.front().completion.done()) {
-    report(batch.transfers.front());
+    report(batch, batch.transfers.front());
     batch.transfers.pop_front();
   }
 }
 
 void DirectCopies::collect() {
+  if (lent_ != nullptr && parts_.executions.on()) [[unlikely]]
+    forget_ended(*lent_);
   std::erase_if(gated_, [this](const std::shared_ptr<Batch>& batch) {
     if (!batch->ended()) return false;
-    for (const Transfer& transfer : batch->transfers) report(transfer);
+    for (const Transfer& transfer : batch->transfers) report(*batch, transfer);
     return true;
   });
 }

@@ -23,7 +23,9 @@
 #include "transport/endpoint.h"
 #include "transport/frame.h"
 #include "worker/base/current_device.h"
+#include "worker/base/executions.h"
 #include "worker/base/life.h"
+#include "worker/base/mover.h"
 #include "worker/base/sender.h"
 #include "worker/memory/device_regions.h"
 #include "worker/memory/host_reach.h"
@@ -46,6 +48,8 @@ class DirectCopies {
     CurrentDevice& device;
     const HostReach& host_reach;
     DeviceRegions& regions;
+    Executions& executions;
+    Mover& mover;
   };
   explicit DirectCopies(const Parts& parts) : parts_(parts) {}
   DirectCopies(const DirectCopies&) = delete;
@@ -85,6 +89,9 @@ class DirectCopies {
     std::span<const std::byte> memory;
     FrameHeader request;
     std::uint64_t raw_stream = 0;
+    // Where executions are noted: the worker's clock; else 0.
+    std::uint64_t begun_ns = 0;
+    std::uint64_t ended_ns = 0;
   };
   // Shared with a gate, which may outlive the session. The list does not change once the gate is in place.
   struct Batch {
@@ -102,7 +109,8 @@ class DirectCopies {
   hipError_t reached(StreamRef stream);
   void settle_lent();
   void flush(Batch& batch);
-  void report(const Transfer& transfer);
+  void report(const Batch& batch, const Transfer& transfer);
+  void note(const Batch& batch, const Transfer& transfer);
   void forget_ended(Batch& batch);
   bool uses(std::uint64_t address, std::uint64_t bytes) const;
 

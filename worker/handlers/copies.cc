@@ -22,6 +22,10 @@ hipError_t enter_stream(Call& call, std::uint64_t raw, StreamRef& stream) {
   return session.device.use(stream.device);
 }
 
+ExecutionScope executed_on(Call& call, StreamRef stream, std::uint64_t raw_stream, std::uint64_t bytes) {
+  return {call.session().executions, call.header(), stream.stream, stream.device, raw_stream, bytes};
+}
+
 // One end of the box is the session's memory, or in an array of the session.
 hipError_t check(Call& call, const Box& box, const BoxSide& side) {
   if (array::is_name(side.address))
@@ -59,10 +63,12 @@ void box_to_device(Call& call, const Box& box, std::uint64_t raw_stream, std::ui
   if (error == hipSuccess)
     error = start_direct(call, DirectCopies::Way::kToDevice, box, stream, raw_stream, tag);
   if (error == hipSuccess) return;
-  if (error == hipErrorNotReady)
+  if (error == hipErrorNotReady) {
+    const ExecutionScope executed = executed_on(call, stream, raw_stream, *bytes);
     error = copies.to_device(box, stream, tag);
-  else if (*bytes != 0)
+  } else if (*bytes != 0) {
     copies.discard(tag, *bytes);
+  }
   call.finish(error, raw_stream);
 }
 
@@ -74,10 +80,12 @@ void box_from_device(Call& call, const Box& box, std::uint64_t raw_stream, std::
   if (error == hipSuccess)
     error = start_direct(call, DirectCopies::Way::kFromDevice, box, stream, raw_stream, tag);
   if (error == hipSuccess) return;
-  if (error == hipErrorNotReady)
+  if (error == hipErrorNotReady) {
+    const ExecutionScope executed = executed_on(call, stream, raw_stream, packed_bytes(box).value_or(0));
     error = copies.from_device(box, stream, tag);
-  else
+  } else {
     copies.abort(tag, error);
+  }
   call.finish(error, raw_stream);
 }
 
@@ -88,6 +96,7 @@ void box_on_device(Call& call, const Box& box, std::uint64_t raw_stream) {
   if (error == hipSuccess) error = enter_stream(call, raw_stream, stream);
   if (error == hipSuccess) {
     const hipMemcpyKind kind = call.session().host_parts.kind(box.target.address, box.source.address);
+    const ExecutionScope executed = executed_on(call, stream, raw_stream, packed_bytes(box).value_or(0));
     error = call.session().copies.copy_in_stream(flattened(box), kind, stream);
   }
   call.finish(error, raw_stream);
@@ -110,6 +119,7 @@ hipError_t put_copy_in_turn(Call& call, const Box& box, const protocol::CopyInTu
     is_due = put == hipSuccess;
     return put;
   };
+  const ExecutionScope executed = executed_on(call, stream, request.stream, packed_bytes(box).value_or(0));
   return session.copies.in_turn(box, stream, stop);
 }
 
@@ -124,8 +134,10 @@ void copy_to_device_inline(Call& call, const protocol::CopyToDeviceInlineRequest
   const Box box = graph::line(request.target, 0, call.tail().size());
   hipError_t error = check(call, box, box.target);
   if (error == hipSuccess) error = enter_stream(call, request.stream, stream);
-  if (error == hipSuccess)
+  if (error == hipSuccess) {
+    const ExecutionScope executed = executed_on(call, stream, request.stream, call.tail().size());
     error = call.session().copies.inline_to_device(request.target, call.tail(), stream);
+  }
   call.finish(error, request.stream);
 }
 

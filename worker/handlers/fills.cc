@@ -28,9 +28,10 @@ hipError_t fill_element_rows(const protocol::HipTable& hip, const FillRequest& r
   const std::uint32_t element = protocol::element_bytes(request.form);
   const std::size_t count = request.width / element;
   hipError_t error =
-      element == 2 ? hip.hipMemsetD2D16Async(target, request.pitch, static_cast<unsigned short>(request.value),
-                                             count, request.height, stream)
-                   : hip.hipMemsetD2D32Async(target, request.pitch, request.value, count, request.height, stream);
+      element == 2
+          ? hip.hipMemsetD2D16Async(target, request.pitch, static_cast<unsigned short>(request.value), count,
+                                    request.height, stream)
+          : hip.hipMemsetD2D32Async(target, request.pitch, request.value, count, request.height, stream);
   if (error != hipErrorNotSupported) return error;
   FillRequest row = request;
   error = hipSuccess;
@@ -86,6 +87,9 @@ void fill(Call& call, const FillRequest& request) {
   else if (!call.lookup(protocol::HandleKind::kStream, request.stream, stream))
     return;
   if (!owned) return call.finish(hipErrorInvalidValue);
+  const ExecutionScope executed(session.executions, call.header(), static_cast<hipStream_t>(stream),
+                                session.device.get(), request.stream,
+                                request.width * request.height * request.depth);
   call.finish(fill_shape(call.hip(), request, static_cast<hipStream_t>(stream)), request.stream);
 }
 

@@ -47,6 +47,8 @@ void launch_graph(Call& call, const protocol::LaunchGraphRequest& request) {
   int device = 0;
   if (!call.session().streams.find(request.stream, stream, device))
     return call.finish(hipErrorInvalidHandle, request.stream);
+  const ExecutionScope executed(call.session().executions, call.header(), stream, device, request.stream,
+                                request.exec);
   call.finish(call.session().graphs.launch(request.exec, stream), request.stream);
 }
 

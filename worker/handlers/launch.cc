@@ -32,6 +32,8 @@ void launch(Call& call, const protocol::LaunchRequest& request) {
   hipError_t error = hipSuccess;
   if (!valid_shape(request.grid, request.block)) error = hipErrorInvalidConfiguration;
   if ((request.flags & ~kLaunchCooperative) != 0) error = hipErrorInvalidValue;
+  const ExecutionScope executed(session.executions, call.header(), stream, device, request.stream,
+                                request.function);
   if (error == hipSuccess && start != nullptr) error = call.hip().hipEventRecord(start, stream);
   if (error == hipSuccess)
     error =

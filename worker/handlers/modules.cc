@@ -81,6 +81,7 @@ void get_function(Call& call, const protocol::GetFunctionRequest& request) {
   SessionState& session = call.session();
   const std::string name = name_of(call);
   if (!usable_name(name)) return call.finish(hipErrorInvalidValue);
+  session.executions.name(request.function, name);
   call.finish(session.modules.get_function(session.objects, request.module, request.function, name));
 }
 
@@ -89,6 +90,7 @@ void find_function(Call& call, const protocol::FindFunctionRequest& request) {
   SessionState& session = call.session();
   const std::string name = name_of(call);
   if (!usable_name(name)) return call.reply(hipErrorInvalidValue);
+  session.executions.name(request.function, name);
   call.reply(session.modules.get_function(session.objects, request.module, request.function, name));
 }
 

@@ -26,6 +26,7 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
       }),
       share(setup.share != nullptr ? *setup.share : unlimited),
       device(hip, own_calls, setup.snapshot),
+      executions(hip, own_calls, device, sender),
       late_fills(hip, own_calls, device, life),
       streams(hip, setup.optional, own_calls, objects, late_fills, device, life),
       host_reach(setup.snapshot, addresses),
@@ -46,7 +47,7 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
       graphs(hip, own_calls, addresses, arrays, host_parts, objects),
       copies(hip, own_calls, bulk, life, mover, arrays),
       attendant(callbacks, copies),
-      direct_copies({hip, own_calls, bulk, life, sender, device, host_reach, device_regions}),
+      direct_copies({hip, own_calls, bulk, life, sender, device, host_reach, device_regions, executions, mover}),
       compiles(
           {hip, setup.optional.rtc, bulk, copies, life, mover, sender, share, std::move(setup.compilers)}),
       monitor(
@@ -72,6 +73,7 @@ SessionState::~SessionState() {
 void SessionState::release_objects() {
   for (int each = 0; each < device.count(); ++each)
     if (own_calls.keep(device.use(each)) == hipSuccess) own_calls.pass_on(hip.hipDeviceSynchronize());
+  executions.release();
   graphs.release();
   streams.release();
   objects.for_each(HandleKind::kStream, [this](std::uint64_t, const Object& object) {

@@ -13,6 +13,7 @@
 #include "worker/base/address_map.h"
 #include "worker/base/counted_bulk.h"
 #include "worker/base/current_device.h"
+#include "worker/base/executions.h"
 #include "worker/base/life.h"
 #include "worker/base/mover.h"
 #include "worker/base/object_table.h"
@@ -84,6 +85,7 @@ struct SessionState {
   Share unlimited;
   Share& share;
   CurrentDevice device;
+  Executions executions;
   ObjectTable objects;
   LateFills late_fills;
   Streams streams;

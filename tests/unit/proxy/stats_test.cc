@@ -175,5 +175,33 @@ TEST_F(Stats, ASessionsWaitsAndPosts) {
   EXPECT_EQ(record.lost, 1u);
 }
 
+// A worker may send anything at any time.
+TEST_F(Stats, WhatTheWorkerHasExecutedIsTakenOnlyByWhoAskedAndWhole) {
+  ::setenv("TF_TRACE", directory_.c_str(), 1);
+  { const CallScope deciding(Function::kHipInit); }
+  ::unsetenv("TF_TRACE");
+  ASSERT_TRUE(is_tracing());
+  auto [own_end, worker_end] = make_loopback_pair();
+  FakeWorker worker(std::move(worker_end), std::uint64_t{1} << 30);
+  Connected parts;
+  parts.endpoint = std::move(own_end);
+  parts.snapshot = fake_snapshot(std::uint64_t{1} << 30);
+  Client client(std::move(parts));
+  WorkerTrace& trace = client.connection().worker_trace();
+  const std::vector<std::byte> bytes(sizeof(protocol::Execution) * (protocol::kExecutionsInNotice + 1));
+  const std::span<const std::byte> all = bytes;
+  EXPECT_EQ(trace.take_executions(all.first(sizeof(protocol::Execution))).code(), Code::kProtocol);
+  EXPECT_EQ(trace.take_name(7, all.first(5)).code(), Code::kProtocol);
+  trace.begin();
+  EXPECT_TRUE(trace.take_executions(all.first(sizeof(protocol::Execution))).is_ok());
+  EXPECT_TRUE(trace.take_executions(all.subspan(sizeof(protocol::Execution))).is_ok());
+  EXPECT_TRUE(trace.take_name(7, all.first(5)).is_ok());
+  EXPECT_TRUE(trace.take_name(7, {}).is_ok());
+  EXPECT_EQ(trace.take_executions({}).code(), Code::kProtocol);
+  EXPECT_EQ(trace.take_executions(all).code(), Code::kProtocol);
+  EXPECT_EQ(trace.take_executions(all.first(sizeof(protocol::Execution) + 1)).code(), Code::kProtocol);
+  EXPECT_EQ(trace.take_name(7, all.first(protocol::kExecutionNameBytes + 1)).code(), Code::kProtocol);
+}
+
 }  // namespace
 }  // namespace tf::proxy::stats

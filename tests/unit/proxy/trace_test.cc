@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <tuple>
 
 namespace tf::proxy::stats {
 namespace {
@@ -62,8 +63,7 @@ TEST_F(TraceTest, EventsWithoutRoomAreCounted) {
 
 TEST_F(TraceTest, NonsenseIsLeftOut) {
   const auto functions = static_cast<std::uint32_t>(kFunctionNames.size());
-  for (const TraceEvent& one :
-       {event(kTraceKinds), event(~0U), event(1, functions + 1), event(1, 0, 8, 7)})
+  for (const TraceEvent& one : {event(kTraceKinds), event(~0U), event(1, functions + 1), event(1, 0, 8, 7)})
     append(*file_, cursor_, one);
   append(*file_, cursor_, event(1, functions));
   const Result<Trace> trace = read();
@@ -96,6 +96,77 @@ TEST_F(TraceTest, TicksBecomeNanoseconds) {
   EXPECT_EQ(trace.value().events[0].end, 50'750U);
   EXPECT_EQ(trace.value().events[1].begin, 49'500U);
   EXPECT_EQ(trace.value().events[1].end, 52'000U);
+}
+
+class ExecutionsInTraces : public TraceTest {
+ protected:
+  static constexpr std::uint64_t kKernel = std::uint64_t{4} << 56 | 7;  // a function's handle
+
+  void add(std::uint64_t begin, std::uint64_t end, std::uint64_t subject = 64, std::uint32_t stream = 0) {
+    append(*file_, cursor_,
+           {begin, end, subject, 3U << 16 | 0x510, stream, static_cast<std::uint32_t>(TraceKind::kExecution),
+            11});
+  }
+};
+
+TEST_F(ExecutionsInTraces, AreTimesOfTheOwnClock) {
+  file_->head.worker_first = {1'000'000, 5'000'000, 100};
+  file_->head.worker_last = {2'000'000, 5'000'100, 300};  // it goes faster by 100 ns in a millisecond
+  file_->head.executions_error_ns = 40;
+  add_name(*file_, kKernel, "saxpy\n\xff");
+  add(6'000'000, 6'500'050, kKernel, 2);
+  add(7'000'100, 7'000'100);
+  const Result<Trace> read_back = read();
+  ASSERT_TRUE(read_back.is_ok());
+  const Trace& trace = read_back.value();
+  EXPECT_TRUE(trace.events.empty());
+  ASSERT_EQ(trace.executions.size(), 2U);
+  EXPECT_EQ(trace.executions[0].begin, 2'000'000U);
+  const TracedExecution& kernel = trace.executions[1];
+  EXPECT_EQ(kernel.begin, 1'000'000U);
+  EXPECT_EQ(kernel.end, 1'500'000U);
+  EXPECT_EQ(kernel.name, "saxpy??");
+  EXPECT_EQ(std::tuple(kernel.opcode, kernel.device, kernel.stream, kernel.request, kernel.bytes),
+            std::tuple(0x510, 3, 2U, 11U, 0U));
+  EXPECT_EQ(trace.worker_ahead_ns, 5'000'100);
+  EXPECT_EQ(trace.executions_error_ns, 340U);
+}
+
+TEST_F(ExecutionsInTraces, ClocksThatCannotBeToldApartAreOne) {
+  file_->head.worker_first = {1'000'000, -90, 100};
+  file_->head.worker_last = {2'000'000, 250, 300};
+  add(1'500'000, 1'500'001);
+  const Result<Trace> trace = read();
+  ASSERT_TRUE(trace.is_ok());
+  ASSERT_EQ(trace.value().executions.size(), 1U);
+  EXPECT_EQ(trace.value().executions[0].begin, 1'500'000U);
+  EXPECT_EQ(trace.value().worker_ahead_ns, 0);
+}
+
+TEST_F(ExecutionsInTraces, DoNotOverlapOnAStream) {
+  file_->head.worker_first = file_->head.worker_last = {1, 0, 10};
+  add(100, 200);
+  add(150, 260);
+  add(155, 157);
+  add(120, 140, 64, 1);
+  const Result<Trace> read_back = read();
+  ASSERT_TRUE(read_back.is_ok());
+  const std::vector<TracedExecution>& all = read_back.value().executions;
+  ASSERT_EQ(all.size(), 4U);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_LE(all[i].end, all[i + 1].begin);
+  EXPECT_EQ(all[3].begin, 120U);
+}
+
+TEST_F(ExecutionsInTraces, AWorkerMaySayAnything) {
+  const std::uint64_t most = ~std::uint64_t{0};
+  file_->head.worker_first = {most, INT64_MIN, 1};
+  file_->head.worker_last = {0, INT64_MAX, 1};
+  file_->head.names = most;
+  for (const std::uint64_t time : {std::uint64_t{0}, most / 2, most}) add(time, most, most, ~0U);
+  const Result<Trace> read_back = read();
+  ASSERT_TRUE(read_back.is_ok());
+  ASSERT_EQ(read_back.value().executions.size(), 3U);
+  for (const TracedExecution& each : read_back.value().executions) EXPECT_LE(each.begin, each.end);
 }
 
 TEST(ClockTest, ShowsMonotonicTime) {

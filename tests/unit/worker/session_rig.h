@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "hipcore/wire/execution.h"
 #include "hipcore/wire/fill.h"
 #include "hipcore/wire/gen/messages.h"
 #include "transport/base/mutex.h"
@@ -211,9 +212,23 @@ class SessionRig final : public MessageSink {
   // As the thread that reads the control connection does.
   void callback_done(std::uint64_t cookie) { session().callbacks.done(cookie); }
 
+  // All that were told so far.
+  std::vector<protocol::Execution> executions() {
+    const MutexLock lock(mutex_);
+    return executions_;
+  }
+
   std::vector<std::byte> body;
 
  private:
+  Status take_executions(std::span<const std::byte> payload) TF_REQUIRES(mutex_) {
+    const std::span<const std::byte> tail = payload.subspan(sizeof(protocol::ExecutionsNotice));
+    if (tail.size() % sizeof(protocol::Execution) != 0) return {Code::kProtocol, "a part of an execution"};
+    const std::size_t before = executions_.size();
+    executions_.resize(before + tail.size() / sizeof(protocol::Execution));
+    std::memcpy(executions_.data() + before, tail.data(), tail.size());
+    return Status::ok();
+  }
   void free_window(const protocol::AddressWindow& window) {
     if (window.bytes == 0) return;
     EXPECT_EQ(runtime_->optional().vmm.address_free(reinterpret_cast<void*>(window.base), window.bytes),
@@ -239,6 +254,8 @@ class SessionRig final : public MessageSink {
       if (payload.size() != sizeof refused) return {Code::kProtocol, "refusal of wrong size"};
       std::memcpy(&refused, payload.data(), sizeof refused);
       refused_.push_back(refused.cookie);
+    } else if (header.opcode == static_cast<std::uint16_t>(protocol::ExecutionsNotice::kOp)) {
+      return take_executions(payload);
     }
     return Status::ok();
   }
@@ -258,6 +275,7 @@ class SessionRig final : public MessageSink {
   std::uint32_t streams_ = 0;
   Mutex mutex_;
   std::vector<protocol::FaultNotice> faults_ TF_GUARDED_BY(mutex_);
+  std::vector<protocol::Execution> executions_ TF_GUARDED_BY(mutex_);
   std::deque<std::uint64_t> due_ TF_GUARDED_BY(mutex_);
   std::vector<std::uint64_t> refused_ TF_GUARDED_BY(mutex_);
 };
