@@ -208,11 +208,14 @@ const Allocation* Memory::locate(std::uint64_t address) const {
   auto next = allocations_.upper_bound(address);
   if (next != allocations_.begin() && holds(std::prev(next)->second, address))
     return &std::prev(next)->second;
+  const Allocation* furthest =
+      nullptr;  // locked ranges overlap: AMD's runtime keeps some locked for later copies
   for (const auto& [base, allocation] : locked_) {
     if (base > address) break;
-    if (holds(allocation, address)) return &allocation;
+    if (holds(allocation, address) && (furthest == nullptr || allocation.end() > furthest->end()))
+      furthest = &allocation;
   }
-  return nullptr;
+  return furthest;
 }
 
 std::optional<Allocation> Memory::find(const void* address) const {
@@ -233,9 +236,14 @@ bool Memory::set_user_data(const void* address, void* user_data) {
 bool Memory::reaches(unsigned agent, const void* address, std::size_t bytes) const {
   if (agent == 0) return true;
   const std::shared_lock lock(mutex_);
-  const Allocation* allocation = locate(number_of(address));
-  if (allocation == nullptr || (allocation->agents & agent_bit(agent)) == 0) return false;
-  return bytes <= allocation->end() - number_of(address);
+  const std::uint64_t end = number_of(address) + bytes;
+  for (std::uint64_t at = number_of(address);;) {
+    const Allocation* allocation = locate(at);
+    if (allocation == nullptr || (allocation->agents & agent_bit(agent)) == 0) return false;
+    if (end <= allocation->end()) return true;
+    if (allocation->origin != Origin::kLocked) return false;
+    at = allocation->end();
+  }
 }
 
 std::size_t Memory::available(unsigned owner) const {

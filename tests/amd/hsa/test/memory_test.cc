@@ -113,6 +113,18 @@ TEST_F(MemoryTest, MemoryOfTheHostIsReachedWhileItIsLocked) {
   EXPECT_EQ(copy(device, gpus_[0], own.data(), host_, own.size()), HSA_STATUS_ERROR_INVALID_ALLOCATION);
 }
 
+TEST_F(MemoryTest, LockedRangesOverlap) {
+  std::vector<char> own(8 * 4096, 'r');
+  char* device = allocate(gpu_pools_[0].coarse, own.size());
+  void* seen = nullptr;
+  for (const std::size_t bytes : {std::size_t{4096}, own.size(), std::size_t{100}}) {
+    ASSERT_EQ(hsa_amd_memory_lock(own.data(), bytes, nullptr, 0, &seen), HSA_STATUS_SUCCESS);
+  }
+  EXPECT_EQ(copy(device, gpus_[0], own.data(), host_, own.size()), HSA_STATUS_SUCCESS);
+  for (int lock = 0; lock < 3; lock++) EXPECT_EQ(hsa_amd_memory_unlock(own.data()), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(copy(device, gpus_[0], own.data(), host_, own.size()), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+}
+
 TEST_F(MemoryTest, ACopyWaitsForItsSignalsAndTellsItsTimes) {
   int* source = allocate_shared<int>(1000);
   int* target = allocate<int>(gpu_pools_[0].coarse, 1000);
