@@ -86,16 +86,24 @@ class Service {
   }
 
  private:
+  // The accepted socket does not block, and a request comes later than its connection. To close without
+  // having read it would reset the connection, and the client would ask again.
+  static std::string read_request(int socket) {
+    const Deadline deadline = Deadline::after(std::chrono::seconds(10));
+    std::string request;
+    char byte = 0;
+    while (request.find("\r\n\r\n") == std::string::npos && net::wait_readable(socket, deadline) &&
+           ::recv(socket, &byte, 1, 0) == 1)
+      request += byte;
+    return request;
+  }
   void serve() {
     std::size_t next = 0;
     while (!stop_) {
       if (!net::wait_readable(listener_.fd(), Deadline::after(std::chrono::milliseconds(20)))) continue;
       Result<net::OwnedFd> socket = listener_.accept();
       if (!socket) continue;
-      std::string request;
-      char byte = 0;
-      while (request.find("\r\n\r\n") == std::string::npos && ::recv(socket->get(), &byte, 1, 0) == 1)
-        request += byte;
+      const std::string request = read_request(socket->get());
       {
         const std::lock_guard lock(mutex_);
         requests_.push_back(request);
