@@ -178,6 +178,12 @@ __global__ void directed_arithmetic(const float* x, float* single, const double*
   put_rtz_f64(y[0], y[1], y[2], wide + 12);
 }
 
+__global__ void sign_fields(const long long* x, long long* out) {
+  const long long number = x[threadIdx.x];
+  out[threadIdx.x] = number < 0 ? 7 : 0;
+  out[blockDim.x + threadIdx.x] = (number >> 60) & 0xff;
+}
+
 // To integers: three rows of `n`.
 __global__ void integers_of(const double* x, long long* out) {
   const unsigned i = threadIdx.x, n = blockDim.x;
@@ -212,6 +218,7 @@ void launch_directed_arithmetic(const float* x, float* single, const double* y, 
   directed_arithmetic<<<1, count>>>(x, single, y, wide);
 }
 void launch_integers_of(const double* x, long long* out, int count) { integers_of<<<1, count>>>(x, out); }
+void launch_sign_fields(const long long* x, long long* out, int count) { sign_fields<<<1, count>>>(x, out); }
 void launch_print_values(int x) { print_values<<<1, 32>>>(x); }
 
 }  // namespace tf::api_test

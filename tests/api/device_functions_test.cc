@@ -278,6 +278,20 @@ TEST(DeviceFunctions, ArithmeticThatRoundsInOneDirection) {
   expect_as_on_the_host(y, read<double>(wide.get(), results));
 }
 
+// LLVM 14 made code for NVIDIA's devices that took zeros for the bits above the sign.
+TEST(DeviceFunctions, ASignFillsTheBitsAboveIt) {
+  const std::vector<long long> numbers{0, 1, -1, LLONG_MIN, LLONG_MAX, -(1ll << 60), 1ll << 60};
+  const std::size_t count = numbers.size();
+  DeviceBuffer x(count * sizeof(long long)), out(2 * count * sizeof(long long));
+  HIP_OK(hipMemcpy(x.get(), numbers.data(), count * sizeof(long long), hipMemcpyHostToDevice));
+  launch_sign_fields(x.get<long long>(), out.get<long long>(), static_cast<int>(count));
+  const std::vector<long long> found = read<long long>(out.get(), 2 * count);
+  for (std::size_t i = 0; i < count; ++i) {
+    EXPECT_EQ(found[i], numbers[i] < 0 ? 7 : 0) << numbers[i];
+    EXPECT_EQ(found[count + i], (numbers[i] >> 60) & 0xff) << numbers[i];
+  }
+}
+
 // What a type does not hold becomes the nearest that it holds.
 TEST(DeviceFunctions, ConversionsToIntegersSaturate) {
   std::vector<double> numbers{1e300, -1e300, INFINITY, 3e9, -3e9, 70000, -1.5, 7.9};

@@ -58,6 +58,7 @@ inline constexpr int kDirectedResults = 18;  // six operations, rounded down, up
 void launch_directed_arithmetic(const float* x, float* single, const double* y, double* wide, int count);
 void launch_delicate_functions(double* d);
 void launch_integers_of(const double* x, long long* out, int count);
+void launch_sign_fields(const long long* x, long long* out, int count);  // two results for each
 void launch_print_values(int x);
 
 // --- heap_kernels.hip: see heap_test.cc ------------------------------------------------------------------

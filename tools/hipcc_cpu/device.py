@@ -155,7 +155,7 @@ class DeviceCompiler:
                          '+ptx%d' % nvptx.PTX_VERSIONS[target], '-O1' if self.optimize == '-O0' else self.optimize,
                          '-S', '-x', 'ir', linked, '-o', made])
         with open(made, encoding='utf-8') as file:
-            text = file.read()
+            text = nvptx.with_sign_bits(file.read())
         if nvptx.missing(text):
             raise ir.Unsupported('NVIDIA GPUs have no ' + ', '.join(nvptx.missing(text)))
         with open(output, 'w', encoding='utf-8') as file:

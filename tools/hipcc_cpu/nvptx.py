@@ -376,6 +376,20 @@ def strip_targets(text):
     return re.sub(r'"(?:target-cpu|target-features)"="[^"]*"\s*|"no-builtins"\s*', '', text)
 
 
+def with_sign_bits(ptx):
+    """The text with the fields that LLVM 14 gets wrong: (x >> 63) & 7 of a signed 64-bit number, also written as
+    x < 0 ? 7 : 0, becomes a bit field that extends beyond bit 63. PTX fills those bits with 0, the shift fills
+    them with the sign. (NVPTXISelDAGToDAG.cpp, tryBFE: the bits left are counted in the width of the shift's
+    amount. LLVM 19 makes the shift.)"""
+    def field(match):
+        space, result, number, first, bits = match.groups()
+        if int(first) + int(bits) <= 64:
+            return match.group(0)
+        return '%sshr.s64 \t%s, %s, %s;\n%sand.b64  \t%s, %s, %d;' % (
+            space, result, number, first, space, result, result, (1 << int(bits)) - 1)
+    return re.sub(r'^([ \t]*)bfe\.u64\s+(%\w+), (%\w+), (\d+), (\d+);', field, ptx, flags=re.M)
+
+
 def missing(ptx):
     """Functions that PTX needs and nobody has, by the names that sources know."""
     names = re.findall(r'^\.extern \.func\s+(?:\([^)]*\)\s*)?([\w$]+)', ptx, flags=re.M)

@@ -50,6 +50,12 @@ extern "C" __global__ void relaxed(int* i, unsigned long long* u, float* f, doub
   d[1] = atomicAdd(d, 1.0);
 }
 
+extern "C" __global__ void signs(long long* x) {
+  x[1] = x[0] < 0 ? 7 : 0;
+  x[2] = (x[0] >> 60) & 0xff;
+  x[3] = (x[0] >> 40) & 0xff;
+}
+
 extern "C" __global__ void ordered(int* i, float* f) {
   i[1] = atomicAdd_system(i, 1);
   i[2] = __hip_atomic_fetch_add(i, 1, __ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM);

@@ -23,6 +23,7 @@ WORDS = {
                 'atom.global.exch.b64', 'atom.global.max.u64', 'atom.global.add.f32', 'atom.global.add.f64'],
     'ordered': ['atom.relaxed.sys.add.u32', 'atom.acq_rel.sys.add.u32', 'ld.acquire.gpu.b32', 'st.release.sys.b32',
                 'atom.relaxed.sys.cas.b32', 'atom.relaxed.sys.add.f32', 'fence.sc.gpu', 'fence.sc.sys'],
+    'signs': ['shr.s64', '63;', '60;', '7;', '255;', '40, 8;'],
     'clocks': ['%clock64', '%globaltimer'],
     'prints': ['vprintf'],
     'fails': ['__assert_fail', 'trap'],
@@ -72,6 +73,10 @@ class Features(unittest.TestCase):
             self.assertIsNotNone(entry, name)
             for word in words:
                 self.assertTrue(word in entry.group(0), '%s has no %s' % (name, word))
+
+    def test_no_field_extends_beyond_the_sign(self):
+        for first, bits in re.findall(r'bfe\.u64\s+%\w+, %\w+, (\d+), (\d+);', self.ptx):
+            self.assertLessEqual(int(first) + int(bits), 64)
 
     def test_module(self):
         for word in MODULE:
