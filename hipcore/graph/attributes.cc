@@ -42,9 +42,8 @@ hipError_t Library::get_attribute(hipGraphNode_t node, hipKernelNodeAttrID attri
   if (attribute == hipKernelNodeAttributeAccessPolicyWindow)
     value->accessPolicyWindow = work->hints.window;
   else
-    value->cooperative = static_cast<int>(attribute) == kPriority ? work->hints.priority
-                         : work->cooperative                      ? 1
-                                                                  : 0;
+    value->cooperative =
+        static_cast<int>(attribute) == kPriority ? work->hints.priority : work->cooperative;
   return hipSuccess;
 }
 
@@ -59,7 +58,7 @@ hipError_t Library::set_attribute(hipGraphNode_t node, hipKernelNodeAttrID attri
     changed = *work;
   }
   if (attribute == hipKernelNodeAttributeCooperative) {
-    changed.cooperative = value->cooperative != 0;
+    changed.cooperative = value->cooperative;
   } else if (static_cast<int>(attribute) == kPriority) {
     changed.hints.priority = value->cooperative;  // the union's int
   } else {

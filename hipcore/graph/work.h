@@ -47,7 +47,7 @@ struct KernelWork {
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t threads[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0;
-  bool cooperative = false;
+  int cooperative = 0;  // the attribute as the program set it; not 0: it is
   KernelHints hints;
   std::vector<std::byte> block;     // the arguments, laid out
   std::vector<Argument> arguments;  // where they are in it

@@ -69,7 +69,7 @@ hipError_t GraphExecutable::build_kernel(std::uint64_t exec, const graph::Kernel
   std::copy_n(work.grid, 3, request.grid);
   std::copy_n(work.threads, 3, request.block);
   request.shared_bytes = work.shared_bytes;
-  request.flags = work.cooperative ? protocol::kLaunchCooperative : 0;
+  request.flags = work.cooperative != 0 ? protocol::kLaunchCooperative : 0;
   return post_node(request, dependencies, work.block);
 }
 

@@ -160,6 +160,9 @@ TEST_F(KernelAttributes, AreCopiedAndOutliveNewParameters) {
   EXPECT_EQ(cooperative(to), 1);
   ASSERT_EQ(hipGraphKernelNodeSetParams(to, &increment_.parameters), hipSuccess);
   EXPECT_EQ(cooperative(to), 1);
+  value.cooperative = 2;  // AMD's runtime returns the number that was set, whatever it is
+  ASSERT_EQ(hipGraphKernelNodeSetAttribute(to, hipKernelNodeAttributeCooperative, &value), hipSuccess);
+  EXPECT_EQ(cooperative(to), 2);
 }
 
 TEST_F(KernelAttributes, AWindowIsKeptAndChecked) {

@@ -230,11 +230,30 @@ TEST(GraphNodes, ACopyIsNotSetToOneAddress) {
   TestExec exec(graph);
   EXPECT_EQ(hipGraphMemcpyNodeSetParams1D(copy, first.get(), first.get(), 64, hipMemcpyDeviceToDevice),
             hipErrorInvalidValue);
-  EXPECT_EQ(hipGraphExecMemcpyNodeSetParams1D(exec, copy, first.get(), first.get(), 64,
-                                              hipMemcpyDeviceToDevice),
-            hipErrorInvalidValue);
-  HIP_OK(hipGraphExecMemcpyNodeSetParams1D(exec, copy, second.get(), first.get(), 64,
-                                           hipMemcpyDeviceToDevice));
+  EXPECT_EQ(
+      hipGraphExecMemcpyNodeSetParams1D(exec, copy, first.get(), first.get(), 64, hipMemcpyDeviceToDevice),
+      hipErrorInvalidValue);
+  HIP_OK(
+      hipGraphExecMemcpyNodeSetParams1D(exec, copy, second.get(), first.get(), 64, hipMemcpyDeviceToDevice));
+}
+
+TEST(GraphNodes, RowsLongerThanTheirPitchAreRefusedByGraphAndExecutableEachInItsWay) {
+  DeviceBuffer first(64);
+  DeviceBuffer second(64);
+  TestGraph graph;
+  hipMemcpy3DParms box{};
+  box.srcPtr = make_hipPitchedPtr(first.get(), 64, 64, 1);
+  box.dstPtr = make_hipPitchedPtr(second.get(), 64, 64, 1);
+  box.extent = make_hipExtent(64, 1, 1);
+  box.kind = hipMemcpyDeviceToDevice;
+  hipGraphNode_t copy = nullptr;
+  HIP_OK(hipGraphAddMemcpyNode(&copy, graph, nullptr, 0, &box));
+  TestExec exec(graph);
+  box.dstPtr.pitch = 32;
+  EXPECT_EQ(hipGraphMemcpyNodeSetParams(copy, &box), hipErrorInvalidPitchValue);
+  EXPECT_EQ(hipGraphExecMemcpyNodeSetParams(exec, copy, &box), hipErrorInvalidValue);
+  box.dstPtr.pitch = 64;
+  HIP_OK(hipGraphExecMemcpyNodeSetParams(exec, copy, &box));
 }
 
 // Of `height` rows of `width` ints, at a pitch of 64 bytes.

@@ -28,7 +28,7 @@ Grid grid_of(const graph::KernelWork& work) {
   std::copy_n(work.grid, 3, grid.blocks);
   std::copy_n(work.threads, 3, grid.threads);
   grid.dynamic_shared_bytes = work.shared_bytes;
-  grid.cooperative = work.cooperative;
+  grid.cooperative = work.cooperative != 0;
   return grid;
 }
 

@@ -64,7 +64,7 @@ hipError_t add(Place& place, const graph::KernelWork& work) {
   if (result == driver::Result::INVALID_VALUE && work.shared_bytes != 0 &&
       allow_shared(work.resolved, work.shared_bytes) == hipSuccess)
     result = run();
-  if (result != driver::Result::SUCCESS || !work.cooperative) return check(result);
+  if (result != driver::Result::SUCCESS || work.cooperative == 0) return check(result);
   driver::NodeAttributeValue value{};
   value.cooperative = 1;
   return check(cu().GraphKernelNodeSetAttribute(place.node, driver::kNodeAttributeCooperative, &value));

@@ -155,7 +155,7 @@ graph::Library::Verdict capture_launch(graph::Library& library, hipStream_t stre
     graph::KernelFacts facts;
     if (const hipError_t status = describe_function(function, facts)) return status;
     if (const hipError_t status = graph::read_kernel(parameters, facts, work)) return status;
-    work.cooperative = cooperative;
+    work.cooperative = cooperative ? 1 : 0;
     if (const hipError_t status = check_work(work)) return status;
   }
   return library.capture(ref, std::move(work));
