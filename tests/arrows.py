@@ -71,7 +71,7 @@ MAY_INCLUDE = {
     "worker/memory": WORKER | {"worker/base", "hipcore/abi", "hipcore/array", "hipcore/mirror"},
     "worker/copy": WORKER | {"worker/base", "worker/memory", "hipcore/array", "hipcore/graph"},
     "worker/sandbox": WORKER | {"worker/base", "hipcore/mirror"},
-    "worker/smi": WORKER | {"worker/base", "worker/memory", "hipcore/smi"},
+    "worker/smi": WORKER | {"worker/base", "worker/memory", "hipcore/smi", "smi/runtime"},
     "worker/session": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/sandbox", "worker/smi",
                                 "hipcore/array", "hipcore/graph", "hipcore/codeobject", "hipcore/errors",
                                 "hipcore/launch", "transport/factory", "worker/runtime/common/turn_page.h"},
@@ -86,6 +86,7 @@ MAY_INCLUDE = {
     "smi/amd": {"transport/base", "hipcore/smi", "smi/client", "smi/vendor", "smi/gen"},
     "smi/gen": {"smi/rocm", "smi/amd", "smi/api"},
     "smi/management": set(),
+    "smi/runtime": {"transport/base", "transport/net", "hipcore/smi", "hipcore/wire"},
     "worker/supervisor": WORKER | {"worker/base", "worker/runtime/common/turn_page.h"},
     "worker/runtime/common": FRONT,  # and the Backend that it is compiled with
     "worker/runtime/cpu": RUNTIME | {"cpu", "hipcore/devices"},

@@ -40,7 +40,7 @@ std::uint64_t id_of(const std::array<std::uint8_t, 16>& uuid) {
   return id;
 }
 
-Target target_of(const protocol::DeviceSnapshot& device) {
+tf::smi::Target target_of(const protocol::DeviceSnapshot& device) {
   return {device.pci_bus_id, device.properties.gcn_arch_name};
 }
 
@@ -60,11 +60,11 @@ void Monitor::tell_once(const Status& why) {
   if (!std::exchange(told_, true)) log(LogLevel::kWarning, "SMI values are not known: {}", why.message());
 }
 
-Runtime* Monitor::runtime(const Target& target) {
+tf::smi::Runtime* Monitor::runtime(const tf::smi::Target& target) {
   if (std::exchange(opened_, true)) return runtime_.get();
   const char* const choice = std::getenv("TF_SMI_RUNTIME");
-  Result<std::unique_ptr<Runtime>> opened =
-      open_runtime(choice != nullptr && *choice != '\0' ? choice : "auto", target);
+  Result<std::unique_ptr<tf::smi::Runtime>> opened =
+      tf::smi::open_runtime(choice != nullptr && *choice != '\0' ? choice : "auto", target);
   if (opened)
     runtime_ = std::move(*opened);
   else
@@ -76,14 +76,14 @@ hipError_t Monitor::describe(std::uint32_t device, tf::smi::Facts& facts) {
   const protocol::DeviceSnapshot* const found = find(device);
   if (found == nullptr) return hipErrorInvalidDevice;
   facts = tf::smi::unknown_facts();
-  const Target target = target_of(*found);
+  const tf::smi::Target target = target_of(*found);
   set_address(target.pci, facts);
   tf::smi::set_text(facts.name, found->properties.name);
   tf::smi::set_text(facts.architecture, target.architecture);
   facts.compute_units = static_cast<std::uint64_t>(std::max(found->properties.multi_processor_count, 0));
   facts.memory_total_bytes = found->total_memory;
   if (const std::uint64_t id = id_of(found->properties.uuid); id != 0) facts.unique_id = id;
-  Runtime* const source = runtime(target);
+  tf::smi::Runtime* const source = runtime(target);
   if (source == nullptr) return hipSuccess;
   tf::smi::set_text(facts.runtime, source->name());
   if (const Status described = source->describe(target, facts); !described.is_ok()) tell_once(described);
@@ -110,8 +110,8 @@ hipError_t Monitor::sample(std::uint32_t device, tf::smi::Sample& sample) {
   const protocol::DeviceSnapshot* const found = find(device);
   if (found == nullptr) return hipErrorInvalidDevice;
   sample = tf::smi::unknown_sample();
-  const Target target = target_of(*found);
-  if (Runtime* const source = runtime(target); source != nullptr)
+  const tf::smi::Target target = target_of(*found);
+  if (tf::smi::Runtime* const source = runtime(target); source != nullptr)
     if (const Status sampled = source->sample(target, sample); !sampled.is_ok()) tell_once(sampled);
   sample.time_ns = now_ns();
   const std::uint64_t used = memory_used(static_cast<int>(device), sample.memory_used_bytes);

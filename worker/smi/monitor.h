@@ -10,12 +10,12 @@
 #include "hipcore/smi/values.h"
 #include "hipcore/wire/device_snapshot.h"
 #include "hipcore/wire/gen/hip_table.h"
+#include "smi/runtime/runtime.h"
 #include "worker/base/current_device.h"
 #include "worker/base/life.h"
 #include "worker/base/own_calls.h"
 #include "worker/base/share.h"
 #include "worker/memory/memory_broker.h"
-#include "worker/smi/runtime.h"
 
 namespace tf::worker::smi {
 
@@ -45,13 +45,13 @@ class Monitor {
  private:
   const protocol::DeviceSnapshot* find(std::uint32_t device) const;
   // Null: there is none, which the log says once.
-  Runtime* runtime(const Target& target);
+  tf::smi::Runtime* runtime(const tf::smi::Target& target);
   // Of its tenant, or of all where the tenant has no limit and the runtime knows.
   std::uint64_t memory_used(int device, std::uint64_t known) const;
   void tell_once(const Status& why);
 
   const MonitorParts parts_;
-  std::unique_ptr<Runtime> runtime_;
+  std::unique_ptr<tf::smi::Runtime> runtime_;
   bool opened_ = false;
   bool told_ = false;
 };

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host as a device, on trees of files that look like /proc and /sys.
-#include "worker/smi/host.h"
+#include "smi/runtime/host.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "worker/smi/files.h"
+#include "smi/runtime/files.h"
 
-namespace tf::worker::smi {
+namespace tf::smi {
 namespace {
 
 namespace fs = std::filesystem;
@@ -148,4 +148,4 @@ TEST(Values, TextsAreCutAndTerminated) {
 }
 
 }  // namespace
-}  // namespace tf::worker::smi
+}  // namespace tf::smi

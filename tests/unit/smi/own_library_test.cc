@@ -2,9 +2,9 @@
 // A worker with the client's library in its library path.
 #include <gtest/gtest.h>
 
-#include "worker/smi/amd.h"
+#include "smi/runtime/amd.h"
 
-namespace tf::worker::smi {
+namespace tf::smi {
 namespace {
 
 TEST(Vendors, OurOwnClientLibraryIsNoSource) {
@@ -14,4 +14,4 @@ TEST(Vendors, OurOwnClientLibraryIsNoSource) {
 }
 
 }  // namespace
-}  // namespace tf::worker::smi
+}  // namespace tf::smi

@@ -2,10 +2,10 @@
 // The runtimes of vendors' libraries, on stand-ins for these.
 #include <gtest/gtest.h>
 
-#include "worker/smi/amd.h"
-#include "worker/smi/nvidia.h"
+#include "smi/runtime/amd.h"
+#include "smi/runtime/nvidia.h"
 
-namespace tf::worker::smi {
+namespace tf::smi {
 namespace {
 
 using tf::smi::kUnknown;
@@ -97,4 +97,4 @@ TEST(Choice, AnUnknownNameIsRefused) {
 }
 
 }  // namespace
-}  // namespace tf::worker::smi
+}  // namespace tf::smi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the kernel knows of the host.
-#include "worker/smi/host.h"
+#include "smi/runtime/host.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,15 +9,13 @@
 #include <thread>
 #include <utility>
 
-#include "worker/smi/files.h"
+#include "smi/runtime/files.h"
 
-namespace tf::worker::smi {
+namespace tf::smi {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using tf::smi::is_known;
-using tf::smi::kUnknown;
 
 constexpr auto kLeastPeriod = 50ms;  // the kernel counts in ticks of up to 10 ms
 // Drivers of hwmon whose first temperature is a processor's, in the order of preference.
@@ -104,7 +102,7 @@ std::uint64_t HostRuntime::cap_uw() const {
   return sum;
 }
 
-void HostRuntime::read_sensors(tf::smi::Sample& sample) const {
+void HostRuntime::read_sensors(Sample& sample) const {
   std::size_t best = std::size(kProcessorSensors);
   for (const fs::path& sensor : entries(root_ / "sys/class/hwmon")) {
     const std::string driver = read_text(sensor / "name");
@@ -120,7 +118,7 @@ void HostRuntime::read_sensors(tf::smi::Sample& sample) const {
   }
 }
 
-void HostRuntime::read_memory(tf::smi::Sample& sample) const {
+void HostRuntime::read_memory(Sample& sample) const {
   const std::string text = read_text(root_ / "proc/meminfo");
   const std::uint64_t total = memory_bytes(text, "MemTotal");
   const std::uint64_t available = memory_bytes(text, "MemAvailable");
@@ -143,17 +141,17 @@ std::uint64_t HostRuntime::clock_hz(const char* file) const {
   return processors != 0 ? sum_khz / processors * 1000 : kUnknown;
 }
 
-Status HostRuntime::describe(const Target&, tf::smi::Facts& facts) {
+Status HostRuntime::describe(const Target&, Facts& facts) {
   const std::string cpu = read_text(root_ / "proc/cpuinfo");
-  tf::smi::set_text(facts.vendor, cpu_fact(cpu, "vendor_id"));
-  tf::smi::set_text(facts.firmware, cpu_fact(cpu, "microcode"));
-  tf::smi::set_text(facts.driver, read_text(root_ / "proc/sys/kernel/osrelease"));
+  set_text(facts.vendor, cpu_fact(cpu, "vendor_id"));
+  set_text(facts.firmware, cpu_fact(cpu, "microcode"));
+  set_text(facts.driver, read_text(root_ / "proc/sys/kernel/osrelease"));
   facts.core_clock_least_hz = clock_hz("cpuinfo_min_freq");
   facts.core_clock_most_hz = clock_hz("cpuinfo_max_freq");
   return Status::ok();
 }
 
-Status HostRuntime::sample(const Target&, tf::smi::Sample& sample) {
+Status HostRuntime::sample(const Target&, Sample& sample) {
   measure();
   sample.core_busy_percent = busy_percent_;
   sample.power_uw = power_uw_;
@@ -168,4 +166,4 @@ Status HostRuntime::sample(const Target&, tf::smi::Sample& sample) {
   return Status::ok();
 }
 
-}  // namespace tf::worker::smi
+}  // namespace tf::smi

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens vendors' libraries.
-#include "worker/smi/library.h"
+#include "smi/runtime/library.h"
 
-namespace tf::worker::smi {
+namespace tf::smi {
 
 Result<Library> Library::open(std::initializer_list<const char*> names) {
   std::string why;
@@ -20,4 +20,4 @@ Result<Library> Library::open(std::initializer_list<const char*> names) {
   return Status(Code::kUnavailable, why);
 }
 
-}  // namespace tf::worker::smi
+}  // namespace tf::smi

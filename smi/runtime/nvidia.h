@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "worker/smi/runtime.h"
+#include "smi/runtime/runtime.h"
 
-namespace tf::worker::smi {
+namespace tf::smi {
 
 struct Nvml;
 
@@ -18,16 +18,16 @@ class NvidiaRuntime final : public Runtime {
   ~NvidiaRuntime() override;
 
   std::string_view name() const override { return "nvidia"; }
-  Status describe(const Target& target, tf::smi::Facts& facts) override;
-  Status sample(const Target& target, tf::smi::Sample& sample) override;
+  Status describe(const Target& target, Facts& facts) override;
+  Status sample(const Target& target, Sample& sample) override;
 
  private:
   explicit NvidiaRuntime(std::unique_ptr<Nvml> nvml);
   Status find(const Target& target, void*& device) const;
-  void sample_load(void* device, tf::smi::Sample& sample) const;
-  void sample_link(void* device, tf::smi::Sample& sample) const;
+  void sample_load(void* device, Sample& sample) const;
+  void sample_link(void* device, Sample& sample) const;
 
   const std::unique_ptr<Nvml> nvml_;
 };
 
-}  // namespace tf::worker::smi
+}  // namespace tf::smi

@@ -9,7 +9,7 @@
 
 #include "transport/base/status.h"
 
-namespace tf::worker::smi {
+namespace tf::smi {
 
 class Library {
  public:
@@ -29,4 +29,4 @@ class Library {
   std::string name_;
 };
 
-}  // namespace tf::worker::smi
+}  // namespace tf::smi

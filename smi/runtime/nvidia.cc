@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks NVML.
-#include "worker/smi/nvidia.h"
+#include "smi/runtime/nvidia.h"
 
 #include <utility>
 
-#include "worker/smi/files.h"
-#include "worker/smi/library.h"
+#include "smi/runtime/files.h"
+#include "smi/runtime/library.h"
 
-namespace tf::worker::smi {
+namespace tf::smi {
 
 // NVML's types and numbers, as its reference has them.
 namespace {
@@ -65,8 +65,6 @@ struct Nvml {
 
 namespace {
 
-using tf::smi::kUnknown;
-
 // The value that `function` gives, times `unit`; unknown if it is missing or fails.
 template <typename Value, typename Function, typename... Arguments>
 std::uint64_t ask(std::uint64_t unit, Function* function, Arguments... arguments) {
@@ -78,7 +76,7 @@ std::uint64_t ask(std::uint64_t unit, Function* function, Arguments... arguments
 template <std::size_t Words>
 void ask_text(Nvml::Text* function, NvmlDevice device, std::uint64_t (&words)[Words]) {
   char text[kNvmlTextBytes] = {};
-  if (function != nullptr && function(device, text, sizeof text - 1) == 0) tf::smi::set_text(words, text);
+  if (function != nullptr && function(device, text, sizeof text - 1) == 0) set_text(words, text);
 }
 
 std::unique_ptr<Nvml> functions_of(const Library& library) {
@@ -130,16 +128,16 @@ Status NvidiaRuntime::find(const Target& target, void*& device) const {
   return {Code::kUnavailable, "NVML has no device " + target.pci + " (" + std::to_string(failed) + ")"};
 }
 
-Status NvidiaRuntime::describe(const Target& target, tf::smi::Facts& facts) {
+Status NvidiaRuntime::describe(const Target& target, Facts& facts) {
   NvmlDevice device = nullptr;
   TF_RETURN_IF_ERROR(find(target, device));
   describe_pci("/", target.pci, facts);
-  tf::smi::set_text(facts.vendor, "NVIDIA Corporation");
+  set_text(facts.vendor, "NVIDIA Corporation");
   ask_text(nvml_->vbios, device, facts.firmware);
   ask_text(nvml_->serial, device, facts.serial);
   char version[kNvmlTextBytes] = {};
   if (nvml_->driver != nullptr && nvml_->driver(version, sizeof version - 1) == 0)
-    tf::smi::set_text(facts.driver, version);
+    set_text(facts.driver, version);
   facts.power_cap_default_uw = ask<unsigned>(1000, nvml_->default_cap, device);
   unsigned least_mw = 0;
   unsigned most_mw = 0;
@@ -153,7 +151,7 @@ Status NvidiaRuntime::describe(const Target& target, tf::smi::Facts& facts) {
   return Status::ok();
 }
 
-void NvidiaRuntime::sample_load(void* device, tf::smi::Sample& sample) const {
+void NvidiaRuntime::sample_load(void* device, Sample& sample) const {
   Nvml::Utilization use;
   if (nvml_->utilization != nullptr && nvml_->utilization(device, &use) == 0) {
     sample.core_busy_percent = use.gpu;
@@ -165,13 +163,13 @@ void NvidiaRuntime::sample_load(void* device, tf::smi::Sample& sample) const {
   sample.memory_clock_hz = ask<unsigned>(1'000'000, nvml_->clock, device, kNvmlMemoryClock);
 }
 
-void NvidiaRuntime::sample_link(void* device, tf::smi::Sample& sample) const {
+void NvidiaRuntime::sample_link(void* device, Sample& sample) const {
   sample.pcie_sent_bytes_per_s = ask<unsigned>(1024, nvml_->throughput, device, kSentCounter);
   sample.pcie_received_bytes_per_s = ask<unsigned>(1024, nvml_->throughput, device, kReceivedCounter);
   sample.pcie_replays = ask<unsigned>(1, nvml_->replays, device);
 }
 
-Status NvidiaRuntime::sample(const Target& target, tf::smi::Sample& sample) {
+Status NvidiaRuntime::sample(const Target& target, Sample& sample) {
   NvmlDevice device = nullptr;
   TF_RETURN_IF_ERROR(find(target, device));
   sample_load(device, sample);
@@ -188,4 +186,4 @@ Status NvidiaRuntime::sample(const Target& target, tf::smi::Sample& sample) {
   return Status::ok();
 }
 
-}  // namespace tf::worker::smi
+}  // namespace tf::smi

@@ -9,7 +9,7 @@
 
 #include "hipcore/smi/values.h"
 
-namespace tf::worker::smi {
+namespace tf::smi {
 
 inline constexpr std::size_t kFileBytesMax = 256 << 10;  // that are read of one file
 inline constexpr std::size_t kEntriesMax = 4096;         // that are looked at in one folder
@@ -22,7 +22,7 @@ std::uint64_t read_number(const std::filesystem::path& file, int base = 10);
 std::vector<std::filesystem::path> entries(const std::filesystem::path& folder);
 // What the kernel knows of the device on the bus: vendor, numbers, NUMA node, width and speed of the link.
 // `pci`: "0000:03:00.0".
-void describe_pci(const std::filesystem::path& root, const std::string& pci, tf::smi::Facts& facts);
-void sample_pci(const std::filesystem::path& root, const std::string& pci, tf::smi::Sample& sample);
+void describe_pci(const std::filesystem::path& root, const std::string& pci, Facts& facts);
+void sample_pci(const std::filesystem::path& root, const std::string& pci, Sample& sample);
 
-}  // namespace tf::worker::smi
+}  // namespace tf::smi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads /proc and /sys.
-#include "worker/smi/files.h"
+#include "smi/runtime/files.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,11 +12,10 @@
 
 #include "transport/net/fd.h"
 
-namespace tf::worker::smi {
+namespace tf::smi {
 namespace {
 
 namespace fs = std::filesystem;
-using tf::smi::kUnknown;
 
 // "16.0 GT/s PCIe" is 16000.
 std::uint64_t link_speed(const fs::path& file) {
@@ -77,7 +76,7 @@ std::vector<fs::path> entries(const fs::path& folder) {
   return found;
 }
 
-void describe_pci(const fs::path& root, const std::string& pci, tf::smi::Facts& facts) {
+void describe_pci(const fs::path& root, const std::string& pci, Facts& facts) {
   if (pci.empty() || pci.find('/') != std::string::npos) return;
   const fs::path folder = folder_of(root, pci);
   set(facts.vendor_id, read_number(folder / "vendor", 16));
@@ -88,14 +87,14 @@ void describe_pci(const fs::path& root, const std::string& pci, tf::smi::Facts& 
   set(facts.pcie_width_max, link_width(folder / "max_link_width"));
   set(facts.pcie_speed_max_mtps, link_speed(folder / "max_link_speed"));
   const std::uint64_t node = read_number(folder / "numa_node");
-  if (tf::smi::as_signed(node) >= 0) set(facts.numa_node, node);
+  if (as_signed(node) >= 0) set(facts.numa_node, node);
 }
 
-void sample_pci(const fs::path& root, const std::string& pci, tf::smi::Sample& sample) {
+void sample_pci(const fs::path& root, const std::string& pci, Sample& sample) {
   if (pci.empty() || pci.find('/') != std::string::npos) return;
   const fs::path folder = folder_of(root, pci);
   set(sample.pcie_width, link_width(folder / "current_link_width"));
   set(sample.pcie_speed_mtps, link_speed(folder / "current_link_speed"));
 }
 
-}  // namespace tf::worker::smi
+}  // namespace tf::smi

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // TF_SMI_RUNTIME.
-#include "worker/smi/amd.h"
-#include "worker/smi/host.h"
-#include "worker/smi/nvidia.h"
-#include "worker/smi/runtime.h"
+#include "smi/runtime/amd.h"
+#include "smi/runtime/host.h"
+#include "smi/runtime/nvidia.h"
+#include "smi/runtime/runtime.h"
 
-namespace tf::worker::smi {
+namespace tf::smi {
 namespace {
 
 std::string_view natural(const Target& target) {
@@ -24,4 +24,4 @@ Result<std::unique_ptr<Runtime>> open_runtime(std::string_view choice, const Tar
                 "TF_SMI_RUNTIME=" + std::string(choice) + ": expected auto, amd, nvidia or host");
 }
 
-}  // namespace tf::worker::smi
+}  // namespace tf::smi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks librocm_smi64.
-#include "worker/smi/amd.h"
+#include "smi/runtime/amd.h"
 
 #include <algorithm>
 #include <array>
@@ -8,10 +8,10 @@
 #include <cstring>
 #include <utility>
 
-#include "worker/smi/files.h"
-#include "worker/smi/library.h"
+#include "smi/runtime/files.h"
+#include "smi/runtime/library.h"
 
-namespace tf::worker::smi {
+namespace tf::smi {
 
 struct RocmSmi {
   using Number = int(std::uint32_t, std::uint64_t*);
@@ -56,8 +56,6 @@ struct RocmSmi {
 
 namespace {
 
-using tf::smi::kUnknown;
-
 constexpr int kVram = 0;
 constexpr int kGtt = 2;
 constexpr std::uint32_t kRocmEdge = 0;
@@ -80,7 +78,7 @@ std::uint64_t ask_rocm(Function* function, std::uint32_t index, Arguments... arg
 template <std::size_t Words, typename Function>
 void ask_rocm_text(Function* function, std::uint32_t index, std::uint64_t (&words)[Words]) {
   char text[kRocmTextBytes] = {};
-  if (function != nullptr && function(index, text, sizeof text - 1) == 0) tf::smi::set_text(words, text);
+  if (function != nullptr && function(index, text, sizeof text - 1) == 0) set_text(words, text);
 }
 
 struct Clocks {
@@ -185,7 +183,7 @@ Status AmdRuntime::find(const Target& target, std::uint32_t& index) const {
   return {Code::kUnavailable, "librocm_smi64 has no device " + target.pci};
 }
 
-void AmdRuntime::describe_limits(std::uint32_t index, tf::smi::Facts& facts) const {
+void AmdRuntime::describe_limits(std::uint32_t index, Facts& facts) const {
   facts.power_cap_default_uw = ask_rocm<std::uint64_t>(rocm_->cap_default, index);
   std::uint64_t most = 0;
   std::uint64_t least = 0;
@@ -202,7 +200,7 @@ void AmdRuntime::describe_limits(std::uint32_t index, tf::smi::Facts& facts) con
   facts.fan_most = ask_rocm<std::uint64_t>(rocm_->fan_most, index, 0u);
 }
 
-Status AmdRuntime::describe(const Target& target, tf::smi::Facts& facts) {
+Status AmdRuntime::describe(const Target& target, Facts& facts) {
   std::uint32_t index = 0;
   TF_RETURN_IF_ERROR(find(target, index));
   describe_pci("/", target.pci, facts);
@@ -218,12 +216,12 @@ Status AmdRuntime::describe(const Target& target, tf::smi::Facts& facts) {
   ask_rocm_text(rocm_->memory_vendor, index, facts.memory_vendor);
   char version[kRocmTextBytes] = {};
   if (rocm_->version != nullptr && rocm_->version(0, version, sizeof version - 1) == 0)
-    tf::smi::set_text(facts.driver, version);
+    set_text(facts.driver, version);
   describe_limits(index, facts);
   return Status::ok();
 }
 
-void AmdRuntime::sample_power(std::uint32_t index, tf::smi::Sample& sample) const {
+void AmdRuntime::sample_power(std::uint32_t index, Sample& sample) const {
   sample.power_uw = ask_rocm<std::uint64_t>(rocm_->power_socket, index);
   if (sample.power_uw == kUnknown) sample.power_uw = ask_rocm<std::uint64_t>(rocm_->power_average, index, 0u);
   sample.power_cap_uw = ask_rocm<std::uint64_t>(rocm_->cap, index, 0u);
@@ -234,7 +232,7 @@ void AmdRuntime::sample_power(std::uint32_t index, tf::smi::Sample& sample) cons
     sample.energy_uj = static_cast<std::uint64_t>(static_cast<double>(count) * static_cast<double>(unit_uj));
 }
 
-Status AmdRuntime::sample(const Target& target, tf::smi::Sample& sample) {
+Status AmdRuntime::sample(const Target& target, Sample& sample) {
   std::uint32_t index = 0;
   TF_RETURN_IF_ERROR(find(target, index));
   sample.core_busy_percent = ask_rocm<std::uint32_t>(rocm_->busy, index);
@@ -261,4 +259,4 @@ Status AmdRuntime::sample(const Target& target, tf::smi::Sample& sample) {
   return Status::ok();
 }
 
-}  // namespace tf::worker::smi
+}  // namespace tf::smi

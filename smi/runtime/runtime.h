@@ -10,7 +10,7 @@
 #include "hipcore/smi/values.h"
 #include "transport/base/status.h"
 
-namespace tf::worker::smi {
+namespace tf::smi {
 
 // A device as HIP names it.
 struct Target {
@@ -24,11 +24,11 @@ class Runtime {
 
   virtual std::string_view name() const = 0;  // as TF_SMI_RUNTIME has it
   // Sets what it knows; the rest stays. A failure says why nothing is known.
-  virtual Status describe(const Target& target, tf::smi::Facts& facts) = 0;
-  virtual Status sample(const Target& target, tf::smi::Sample& sample) = 0;
+  virtual Status describe(const Target& target, Facts& facts) = 0;
+  virtual Status sample(const Target& target, Sample& sample) = 0;
 };
 
 // `choice`: auto, amd, nvidia or host. auto: by the device's architecture. The Status says what was tried.
 Result<std::unique_ptr<Runtime>> open_runtime(std::string_view choice, const Target& target);
 
-}  // namespace tf::worker::smi
+}  // namespace tf::smi

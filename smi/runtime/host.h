@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "worker/smi/runtime.h"
+#include "smi/runtime/runtime.h"
 
-namespace tf::worker::smi {
+namespace tf::smi {
 
 class HostRuntime final : public Runtime {
  public:
@@ -17,9 +17,9 @@ class HostRuntime final : public Runtime {
   explicit HostRuntime(std::filesystem::path root = "/");
 
   std::string_view name() const override { return "host"; }
-  Status describe(const Target& target, tf::smi::Facts& facts) override;
+  Status describe(const Target& target, Facts& facts) override;
   // The load is that since the last sample; one that is younger than 50 ms is waited for or answered again.
-  Status sample(const Target& target, tf::smi::Sample& sample) override;
+  Status sample(const Target& target, Sample& sample) override;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -31,20 +31,20 @@ class HostRuntime final : public Runtime {
   struct Reading {
     Clock::time_point when;
     Ticks ticks;
-    std::uint64_t energy_uj = tf::smi::kUnknown;
+    std::uint64_t energy_uj = kUnknown;
   };
   Reading read() const;
   void measure();
   std::uint64_t energy_uj() const;
   std::uint64_t cap_uw() const;
-  void read_sensors(tf::smi::Sample& sample) const;
-  void read_memory(tf::smi::Sample& sample) const;
+  void read_sensors(Sample& sample) const;
+  void read_memory(Sample& sample) const;
   std::uint64_t clock_hz(const char* file) const;
 
   const std::filesystem::path root_;
   Reading last_;
-  std::uint64_t busy_percent_ = tf::smi::kUnknown;
-  std::uint64_t power_uw_ = tf::smi::kUnknown;
+  std::uint64_t busy_percent_ = kUnknown;
+  std::uint64_t power_uw_ = kUnknown;
 };
 
-}  // namespace tf::worker::smi
+}  // namespace tf::smi

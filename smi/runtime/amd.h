@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "worker/smi/runtime.h"
+#include "smi/runtime/runtime.h"
 
-namespace tf::worker::smi {
+namespace tf::smi {
 
 struct RocmSmi;
 
@@ -19,16 +19,16 @@ class AmdRuntime final : public Runtime {
   ~AmdRuntime() override;
 
   std::string_view name() const override { return "amd"; }
-  Status describe(const Target& target, tf::smi::Facts& facts) override;
-  Status sample(const Target& target, tf::smi::Sample& sample) override;
+  Status describe(const Target& target, Facts& facts) override;
+  Status sample(const Target& target, Sample& sample) override;
 
  private:
   explicit AmdRuntime(std::unique_ptr<RocmSmi> rocm);
   Status find(const Target& target, std::uint32_t& index) const;
-  void describe_limits(std::uint32_t index, tf::smi::Facts& facts) const;
-  void sample_power(std::uint32_t index, tf::smi::Sample& sample) const;
+  void describe_limits(std::uint32_t index, Facts& facts) const;
+  void sample_power(std::uint32_t index, Sample& sample) const;
 
   const std::unique_ptr<RocmSmi> rocm_;
 };
 
-}  // namespace tf::worker::smi
+}  // namespace tf::smi
