@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TRANSPORTS = re.findall(r"^[^#\n].*$", (ROOT / "transport/factory/transports.txt").read_text(), re.MULTILINE)
 TRANSPORT = {"transport", "transport/base"}
 NET = TRANSPORT | {"transport/net", "transport/secure"}
-WORKER = NET | {"hipcore/wire"}
+WORKER = NET | {"hipcore/limits", "hipcore/wire"}
 FRONT = {"hipcore/abi", "hipcore/array", "hipcore/codeobject", "hipcore/composed", "hipcore/graph", "hipcore/errors",
          "hipcore/launch", "hipcore/memory", "hipcore/newer", "transport/base"}
 RUNTIME = FRONT | {"worker/runtime/common"}
@@ -44,6 +44,7 @@ MAY_INCLUDE = {
     "hipcore/graph": {"hipcore/abi", "hipcore/array", "hipcore/memory", "hipcore/newer", "transport/base"},
     "hipcore/errors": {"hipcore/newer"},
     "hipcore/launch": set(),
+    "hipcore/limits": {"transport/base", "transport/net"},
     "hipcore/memory": {"hipcore/newer", "transport/base"},
     "hipcore/mirror": NET,
     "hipcore/wire": NET | {"hipcore/newer"},
@@ -73,8 +74,9 @@ MAY_INCLUDE = {
     "worker/sandbox": WORKER | {"worker/base", "hipcore/mirror"},
     "worker/smi": WORKER | {"worker/base", "worker/memory", "hipcore/smi", "smi/runtime"},
     "worker/session": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/sandbox", "worker/smi",
-                                "hipcore/array", "hipcore/graph", "hipcore/codeobject", "hipcore/errors",
-                                "hipcore/launch", "transport/factory", "worker/runtime/common/turn_page.h"},
+                                "hipcore/array", "hipcore/codeobject", "hipcore/devices", "hipcore/errors",
+                                "hipcore/graph", "hipcore/launch", "transport/factory",
+                                "worker/runtime/common/turn_page.h"},
     "worker/handlers": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session", "worker/gen",
                                  "hipcore/array", "hipcore/mirror"},
     "worker/gen": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session"},

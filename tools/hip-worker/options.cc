@@ -77,6 +77,8 @@ Status take_limits(const reference::CommandLine& line, Options& options) {
   const Result<Limits> shown = Limits::parse(line.text(about::kSessionDevices));
   if (!shown) return shown.status();
   if (!shown.value().devices().empty()) options.devices = shown.value().devices();
+  if (options.is_session) return Status::ok();  // the supervisor tells it
+  options.device_limits = line.text(about::kDeviceLimits);
   const Result<Limits> limits = Limits::parse(line.text(about::kLimit));
   if (!limits) return Status(limits.code(), "--limit: " + limits.status().message());
   options.tenant_limits = limits.value();

@@ -40,6 +40,7 @@ struct Wire {
   std::array<char, kWhomBytesMax> whom{};  // zeros behind the text
   std::array<char, kTransportBytesMax> transport_name{};
   LimitValues limits{};
+  hipcore::DeviceLimits device_limits{};
   std::uint32_t row_known = 0;
   std::uint32_t row_index = 0;
   std::uint64_t client_pid = 0;
@@ -48,7 +49,7 @@ struct Wire {
   std::array<std::uint64_t, protocol::kDevicesMax> memory_bytes{};
   std::array<char, kPeerBytesMax> peer{};
 };
-static_assert(sizeof(Wire) == 1848 + 32 + 8 * protocol::kDevicesMax + kPeerBytesMax &&
+static_assert(sizeof(Wire) == 1848 + 32 + 8 * protocol::kDevicesMax + kPeerBytesMax + 16 * hipcore::kDeviceLimitsMax &&
               std::has_unique_object_representations_v<Wire>);
 
 // A part of it is secret.
@@ -123,6 +124,7 @@ Status send_message(int channel, const ChannelMessage& message, Deadline deadlin
   std::copy_n(message.transport.data(), std::min(message.transport.size(), kTransportBytesMax),
               wire.transport_name.begin());
   wire.limits = message.grant.limits;
+  wire.device_limits = message.grant.devices;
   write_row(message.row, wire);
   if (message.row.known) wire.session_id = message.row.session;
   if (message.kind == Envelope::kGrant) wire.lane = message.grant.slot;
@@ -146,7 +148,7 @@ Result<ChannelMessage> receive_message(int channel, Deadline deadline) {
     return Status(Code::kProtocol, "wrong number of descriptors on the session channel");
   message.attach = {net::Token{wire.token}, static_cast<net::TransportKind>(wire.transport), wire.lane};
   message.attach.proof = wire.proof;
-  message.grant = {wire.limits, wire.lane};
+  message.grant = {wire.limits, wire.lane, wire.device_limits};
   message.session_id = wire.session_id;
   read_row(wire, message.row);
   message.is_local = wire.is_local != 0;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "hipcore/limits/device_limits.h"
 #include "hipcore/wire/device_snapshot.h"
 #include "transport/base/deadline.h"
 #include "transport/base/status.h"
@@ -57,6 +58,7 @@ struct SharedPiece {
 struct Grant {
   LimitValues limits{};
   std::uint32_t slot = 0;  // of the tenant's page, which comes with it if there is one
+  hipcore::DeviceLimits devices{};  // what the host's manager says
 };
 
 // Another session of the same tenant, as the supervisor knows it.

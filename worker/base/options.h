@@ -91,6 +91,7 @@ struct Options {
   std::size_t spares = 1;
   std::size_t sessions_max = 64;
   Limits tenant_limits;                 // of each, if its key says no other
+  std::string device_limits;            // a file (hipcore/limits); empty: none
   std::optional<net::Address> metrics;  // where monitoring may ask; none: nowhere
   int ready_fd = -1;
   std::chrono::seconds io_timeout{};  // TF_IO_TIMEOUT, for the supervisor and its sessions alike

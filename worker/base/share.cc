@@ -6,8 +6,27 @@
 
 namespace tf::worker {
 
+namespace {
+
+// 0 is none.
+std::uint64_t less_of(std::uint64_t one, std::uint64_t other) {
+  return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other);
+}
+
+}  // namespace
+
+void Share::name_device(std::size_t device, std::string_view uuid) {
+  const std::uint64_t number = hipcore::device_number(uuid);
+  for (const hipcore::DeviceLimit& limit : devices_)
+    if (limit.device == number) device_memory_[device] = limit.memory_bytes;
+}
+
+std::uint64_t Share::memory_limit(std::size_t device) const {
+  return less_of(of(Limit::kMemory), device_memory_[device]);
+}
+
 bool Share::take(Limit limit, Counter counter, std::uint64_t amount, std::uint64_t most) {
-  if (of(limit) != 0) most = of(limit);
+  most = less_of(of(limit), most);
   if (!page_.take(counter, amount, most)) {
     refuse(limit, most);
     return false;

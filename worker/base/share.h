@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "hipcore/limits/device_limits.h"
 #include "worker/base/limits.h"
 #include "worker/base/log_limit.h"
 #include "worker/base/session_tally.h"
@@ -20,9 +22,14 @@ class Share {
  public:
   // Without limits, and of no tenant.
   Share() : page_(TenantPage::alone()) {}
-  Share(const LimitValues& limits, TenantPage page) : limits_(limits), page_(std::move(page)) {}
+  // `devices`: what the host's manager says of them.
+  Share(const LimitValues& limits, const hipcore::DeviceLimits& devices, TenantPage page)
+      : limits_(limits), devices_(devices), page_(std::move(page)) {}
   Share(const Share&) = delete;
   Share& operator=(const Share&) = delete;
+
+  // The device has this UUID, in the words of ROCR_VISIBLE_DEVICES. Before the session starts.
+  void name_device(std::size_t device, std::string_view uuid);
 
   // How the log calls the session.
   void call(std::string whose) { whose_ = std::move(whose); }
@@ -33,9 +40,11 @@ class Share {
   // 0: none.
   std::uint64_t of(Limit limit) const { return limits_[static_cast<std::size_t>(limit)]; }
   const LimitValues& limits() const { return limits_; }
+  // The tenant's limit and the device's, whichever is less. 0: there is none.
+  std::uint64_t memory_limit(std::size_t device) const;
 
   // False: the tenant has no more. That is counted, and a line of the log unless there were many lately.
-  // `most`: the limit where the tenant has none of its own; 0: none.
+  // `most`: a limit besides the tenant's own; 0: none.
   bool take(Limit limit, Counter counter, std::uint64_t amount, std::uint64_t most = 0);
   void give(Counter counter, std::uint64_t amount) { page_.give(counter, amount); }
 
@@ -53,6 +62,8 @@ class Share {
   void refuse(Limit limit, std::uint64_t most);
 
   const LimitValues limits_{};
+  const hipcore::DeviceLimits devices_{};
+  std::array<std::uint64_t, protocol::kDevicesMax> device_memory_{};  // bytes; 0: no limit
   TenantPage page_;
   SessionTally* tally_ = nullptr;
   std::string whose_ = "a session";

@@ -32,7 +32,7 @@ void find_free_memory(Call& call, const protocol::FindFreeMemoryRequest&) {
   const Counter memory = memory_of(static_cast<int>(call.header().device()));
   protocol::FindFreeMemoryReply reply{};
   reply.bytes = free_bytes + share.used_here(memory);
-  if (const std::uint64_t limit = share.of(Limit::kMemory); limit != 0)
+  if (const std::uint64_t limit = share.memory_limit(call.header().device()); limit != 0)
     reply.bytes = std::min(reply.bytes, limit - std::min(limit, share.used_by_others(memory)));
   call.reply(hipSuccess, std::as_bytes(std::span(&reply, 1)));
 }

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "hipcore/devices/visible_devices.h"
 #include "hipcore/wire/hello.h"
 #include "hipcore/wire/protocol_hash.h"
 #include "hipcore/wire/shared_files.h"
@@ -148,7 +149,7 @@ protocol::SharedFiles share_memory(Client& client, protocol::WorkerSnapshot& sna
 void show_share(const Share& share, protocol::WorkerSnapshot& snapshot) {
   for (std::size_t index = 0; index < snapshot.devices.size(); ++index) {
     protocol::DeviceSnapshot& device = snapshot.devices[index];
-    const std::uint64_t limit = share.of(Limit::kMemory);
+    const std::uint64_t limit = share.memory_limit(index);
     if (limit != 0) device.total_memory = std::min(device.total_memory, limit);
     device.properties.total_global_mem = std::min(device.properties.total_global_mem, device.total_memory);
     const std::uint64_t others = share.used_by_others(memory_of(static_cast<int>(index)));
@@ -187,6 +188,8 @@ Status greet(Client& client, protocol::WorkerSnapshot& snapshot) {
   reply.session_id = client.session_id;
   reply.limits = limits_text(client.share->limits());
   reply.streams_limited = client.share->of(Limit::kStreams) != 0;
+  for (std::size_t index = 0; index < snapshot.devices.size(); ++index)
+    client.share->name_device(index, hipcore::uuid_text(snapshot.devices[index].properties.uuid));
   show_share(*client.share, snapshot);
   const protocol::SharedFiles files = share_memory(client, snapshot);
   reply.snapshot = snapshot;
@@ -310,7 +313,7 @@ Status take_grant(const ChannelMessage& message, std::unique_ptr<Share>& share) 
   Result<TenantPage> page = message.connection ? TenantPage::open(message.connection, message.grant.slot)
                                                : Result<TenantPage>(TenantPage::alone());
   if (!page) return page.status();
-  share = std::make_unique<Share>(message.grant.limits, std::move(*page));
+  share = std::make_unique<Share>(message.grant.limits, message.grant.devices, std::move(*page));
   // Threads that are started from now on get it from this one.
   const std::uint64_t weight = share->of(Limit::kWeight);
   const int nice = ::getpriority(PRIO_PROCESS, 0) + nice_of_weight(weight);

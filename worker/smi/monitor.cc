@@ -94,7 +94,7 @@ hipError_t Monitor::describe(std::uint32_t device, tf::smi::Facts& facts) {
 // only.
 std::uint64_t Monitor::memory_used(int device, std::uint64_t known) const {
   const Counter memory = memory_of(device);
-  if (parts_.runs_on_host || parts_.share.of(Limit::kMemory) != 0)
+  if (parts_.runs_on_host || parts_.share.memory_limit(static_cast<std::size_t>(device)) != 0)
     return parts_.share.used_here(memory) + parts_.share.used_by_others(memory);
   if (is_known(known)) return known;
   std::size_t free_bytes = 0;

@@ -116,7 +116,9 @@ class Supervisor {
   Limits limits_of(const Intake::Connection& connection) const;
   DeviceSet devices_of(const Intake::Connection& connection) const;
   bool hand_over(Intake::Connection& connection);
-  Status send_grant(const Child& child) const;
+  // What the file of --device-limits says now.
+  Result<hipcore::DeviceLimits> device_limits() const;
+  Status send_grant(const Child& child, const hipcore::DeviceLimits& devices) const;
   void take_lane(Intake::Connection& connection);
   void refuse(Intake::Connection& connection, Code code, const std::string& why);
   void answer(Intake::Connection& connection, Code code, const std::string& why);

@@ -106,10 +106,10 @@ bool Supervisor::turned_away(Intake::Connection& connection) {
 }
 
 // Before it gets its client.
-Status Supervisor::send_grant(const Child& child) const {
+Status Supervisor::send_grant(const Child& child, const hipcore::DeviceLimits& devices) const {
   ChannelMessage message;
   message.kind = Envelope::kGrant;
-  message.grant = {child.seat->limits.values(), static_cast<std::uint32_t>(child.seat->slot)};
+  message.grant = {child.seat->limits.values(), static_cast<std::uint32_t>(child.seat->slot), devices};
   const net::OwnedFd& page = ledger_.page_of(*child.seat);
   if (page) message.connection = net::OwnedFd(::fcntl(page.get(), F_DUPFD_CLOEXEC, 0));
   if (page && !message.connection) return Status::from_errno("a tenant's page", errno);
@@ -123,7 +123,10 @@ bool Supervisor::hand_over(Intake::Connection& connection) {
     return entry.second.state == State::kSpare && entry.second.shown == devices;
   });
   if (spare == children_.end()) return false;
-  Result<Ledger::Seat> seat = ledger_.enter(connection.peer, limits_of(connection));
+  // Nobody gets more than he may have because a file cannot be read.
+  const Result<hipcore::DeviceLimits> manager = device_limits();
+  Result<Ledger::Seat> seat = manager ? ledger_.enter(connection.peer, limits_of(connection))
+                                      : Result<Ledger::Seat>(manager.status());
   if (!seat) {
     refuse(connection, seat.code(), seat.status().message());
     return true;
@@ -139,7 +142,7 @@ bool Supervisor::hand_over(Intake::Connection& connection) {
     message.whom = connection.client->whom;
   }
   message.connection = std::move(connection.socket);
-  Status sent = send_grant(spare->second);
+  Status sent = send_grant(spare->second, manager.value());
   if (sent) sent = send_message(spare->second.channel.get(), message, Deadline::now());
   connection.socket = std::move(message.connection);
   if (!sent.is_ok()) {

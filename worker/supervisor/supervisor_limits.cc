@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which limits hold for sessions on this machine, and which do not.
+#include <algorithm>
 #include <tuple>
 
+#include "hipcore/limits/device_limits.h"
 #include "worker/base/log.h"
 #include "worker/supervisor/supervisor.h"
 
@@ -25,6 +27,15 @@ class Words {
 };
 
 }  // namespace
+
+Result<hipcore::DeviceLimits> Supervisor::device_limits() const {
+  hipcore::DeviceLimits limits{};
+  if (options_.device_limits.empty()) return limits;
+  const Result<std::vector<hipcore::DeviceLimit>> read = hipcore::read_device_limits(options_.device_limits);
+  if (!read) return Status(read.code(), "--device-limits: " + read.status().message());
+  std::ranges::copy(read.value(), limits.begin());
+  return limits;
+}
 
 // What was asked for by name and cannot be had is an error; what is limited by default is only said.
 Status Supervisor::open_limits() {

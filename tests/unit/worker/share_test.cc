@@ -16,7 +16,8 @@ using protocol::Handle;
 using protocol::HandleKind;
 
 std::unique_ptr<Share> limited(const char* words) {
-  return std::make_unique<Share>(Limits::parse(words).value().values(), TenantPage::alone());
+  return std::make_unique<Share>(Limits::parse(words).value().values(), hipcore::DeviceLimits{},
+                                 TenantPage::alone());
 }
 
 std::uint64_t stream(std::uint32_t number) { return Handle(HandleKind::kStream, 1, number).raw(); }
@@ -52,6 +53,23 @@ TEST(LimitedSession, LeasesNoMoreMemoryThanItsTenantMayHave) {
   EXPECT_EQ(share->used_here(memory_of(0)), 6u << 20);
   rig.post(protocol::ReturnLeaseRequest{first});
   EXPECT_EQ(rig.call(more), hipSuccess);
+}
+
+TEST(LimitedSession, HasTheLesserLimitOfTenantAndDevice) {
+  hipcore::DeviceLimits devices{};
+  devices[0] = {hipcore::device_number("GPU-00000000000000AB"), 4 << 20};
+  devices[1] = {hipcore::device_number("GPU-00000000000000CD"), 16 << 20};
+  Share share(Limits::parse("memory=8M").value().values(), devices, TenantPage::alone());
+  share.name_device(0, "gpu-00000000000000ab");
+  share.name_device(1, "GPU-00000000000000CD");
+  share.name_device(2, "GPU-00000000000000EF");
+  EXPECT_EQ(share.memory_limit(0), 4u << 20);
+  EXPECT_EQ(share.memory_limit(1), 8u << 20);
+  EXPECT_EQ(share.memory_limit(2), 8u << 20) << "the manager says nothing of it";
+  Share only(LimitValues{}, devices, TenantPage::alone());
+  only.name_device(1, "GPU-00000000000000CD");
+  EXPECT_EQ(only.memory_limit(1), 16u << 20);
+  EXPECT_EQ(only.memory_limit(2), 0u) << "no limit";
 }
 
 TEST(LimitedSession, OpensNoMoreHostMemoryThanItsTenantMayHave) {
