@@ -89,6 +89,7 @@ MAY_INCLUDE = {
     "smi/gen": {"smi/rocm", "smi/amd", "smi/api"},
     "smi/management": set(),
     "smi/runtime": {"transport/base", "transport/net", "hipcore/smi", "hipcore/wire"},
+    "provider": {"transport/base", "transport/net", "hipcore/devices", "hipcore/limits", "hipcore/smi", "smi/runtime"},
     "worker/supervisor": WORKER | {"worker/base", "worker/runtime/common/turn_page.h"},
     "worker/runtime/common": FRONT,  # and the Backend that it is compiled with
     "worker/runtime/cpu": RUNTIME | {"cpu", "hipcore/devices"},

@@ -12,7 +12,7 @@ OPTION_KEYS = {'names', 'value', 'help', 'words', 'other', 'range', 'list', 'opt
 COMMAND_KEYS = {'name', 'summary', 'usage', 'text', 'rest', 'examples', 'exits', 'option'}
 PROGRAM_KEYS = COMMAND_KEYS | {'command', 'see', 'parser', 'page'}
 VARIABLE_KEYS = {'name', 'default', 'where', 'help'}
-PLACES = {'client', 'worker', 'cpu', 'cuda', 'hipcc-cpu'}
+PLACES = {'client', 'worker', 'cpu', 'cuda', 'hipcc-cpu', 'provider'}
 
 
 class Refused(Exception):

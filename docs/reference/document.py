@@ -10,7 +10,7 @@ variable counts as unset. A value out of range is an error that names the variab
 
 """
 PLACES = {'client': 'library', 'worker': 'worker', 'cpu': 'CPU runtime', 'cuda': 'CUDA runtime',
-          'hipcc-cpu': '`hipcc-cpu`'}
+          'hipcc-cpu': '`hipcc-cpu`', 'provider': 'TensorFusion provider'}
 
 
 def row(one):

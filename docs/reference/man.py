@@ -3,7 +3,8 @@
 
 PLACES = {
     'client': 'the library in the program', 'worker': 'hip-worker', 'cpu': 'the CPU runtime',
-    'cuda': 'the CUDA runtime', 'hipcc-cpu': 'hipcc-cpu'}
+    'cuda': 'the CUDA runtime', 'hipcc-cpu': 'hipcc-cpu',
+    'provider': 'the TensorFusion provider'}
 READ_BY = {'hip-remote': {'client'}, 'smi-remote': {'client'}, 'hip-worker': {'worker', 'cpu', 'cuda'},
            'hipcc-cpu': {'hipcc-cpu'}}
 ESCAPES = {'\\': '\\e', '-': '\\-', '^': '\\(ha', '~': '\\(ti', '`': '\\(ga'}

@@ -7,11 +7,23 @@
 #include <cstdio>
 #include <cstring>
 #include <utility>
+#include <vector>
 
+#include "hipcore/wire/device_snapshot.h"
 #include "smi/runtime/files.h"
 #include "smi/runtime/library.h"
 
 namespace tf::smi {
+
+// rsmi_process_info_t: the same in ROCm 5.2 and 6.4.
+struct RocmProcess {
+  std::uint32_t pid;
+  std::uint32_t pasid;
+  std::uint64_t memory_bytes;
+  std::uint64_t sdma_us;
+  std::uint32_t compute_percent;
+};
+static_assert(sizeof(RocmProcess) == 32);
 
 struct RocmSmi {
   using Number = int(std::uint32_t, std::uint64_t*);
@@ -51,6 +63,9 @@ struct RocmSmi {
   Text* serial = nullptr;
   Text* memory_vendor = nullptr;
   LongText* vendor = nullptr;
+  LongText* device_name = nullptr;
+  int (*processes)(RocmProcess*, std::uint32_t*) = nullptr;
+  int (*devices_of_process)(std::uint32_t, std::uint32_t*, std::uint32_t*) = nullptr;
   int (*version)(int, char*, std::uint32_t) = nullptr;
 };
 
@@ -67,6 +82,7 @@ constexpr int kRocmSystemClock = 0;
 constexpr int kRocmMemoryClock = 4;
 constexpr std::size_t kRocmTextBytes = 128;
 constexpr std::size_t kFrequenciesMax = 33;
+constexpr std::uint32_t kDevicesOfProcessMax = 256;
 
 template <typename Value, typename Function, typename... Arguments>
 std::uint64_t ask_rocm(Function* function, std::uint32_t index, Arguments... arguments) {
@@ -140,6 +156,9 @@ std::unique_ptr<RocmSmi> rocm_functions_of(const Library& library) {
   library.find("rsmi_dev_serial_number_get", rocm->serial);
   library.find("rsmi_dev_vram_vendor_get", rocm->memory_vendor);
   library.find("rsmi_dev_vendor_name_get", rocm->vendor);
+  library.find("rsmi_dev_name_get", rocm->device_name);
+  library.find("rsmi_compute_process_info_get", rocm->processes);
+  library.find("rsmi_compute_process_gpus_get", rocm->devices_of_process);
   library.find("rsmi_version_str_get", rocm->version);
   return rocm;
 }
@@ -183,6 +202,36 @@ Status AmdRuntime::find(const Target& target, std::uint32_t& index) const {
   return {Code::kUnavailable, "librocm_smi64 has no device " + target.pci};
 }
 
+std::vector<std::string> AmdRuntime::addresses() const {
+  std::vector<std::string> found;
+  std::uint32_t count = 0;
+  if (rocm_->count(&count) != 0) count = 0;
+  for (std::uint32_t index = 0; index < std::min<std::uint32_t>(count, protocol::kDevicesMax); ++index)
+    if (const std::uint64_t id = ask_rocm<std::uint64_t>(rocm_->pci, index); id != kUnknown)
+      found.push_back(pci_text(id));
+  return found;
+}
+
+std::vector<Process> AmdRuntime::processes(const Target& target) const {
+  std::vector<Process> found;
+  std::uint32_t index = 0;
+  if (rocm_->processes == nullptr || rocm_->devices_of_process == nullptr || !find(target, index))
+    return found;
+  std::vector<RocmProcess> listed(kProcessesMax);
+  auto count = static_cast<std::uint32_t>(listed.size());
+  if (rocm_->processes(listed.data(), &count) != 0) return found;
+  listed.resize(std::min<std::size_t>(count, listed.size()));
+  for (const RocmProcess& process : listed) {
+    std::array<std::uint32_t, kDevicesOfProcessMax> devices{};
+    std::uint32_t used = kDevicesOfProcessMax;
+    if (rocm_->devices_of_process(process.pid, devices.data(), &used) != 0) continue;
+    const auto end = devices.begin() + std::min(used, kDevicesOfProcessMax);
+    if (std::find(devices.begin(), end, index) != end)
+      found.push_back({process.pid, process.memory_bytes, std::min(process.compute_percent, 100u)});
+  }
+  return found;
+}
+
 void AmdRuntime::describe_limits(std::uint32_t index, Facts& facts) const {
   facts.power_cap_default_uw = ask_rocm<std::uint64_t>(rocm_->cap_default, index);
   std::uint64_t most = 0;
@@ -210,6 +259,7 @@ Status AmdRuntime::describe(const Target& target, Facts& facts) {
   facts.drm_render_minor = ask_rocm<std::uint32_t>(rocm_->minor, index);
   const std::uint64_t node = ask_rocm<std::uint32_t>(rocm_->numa, index);
   if (node != kUnknown) facts.numa_node = node;
+  if (facts.name[0] == 0) ask_rocm_text(rocm_->device_name, index, facts.name);  // HIP's comes first
   ask_rocm_text(rocm_->vendor, index, facts.vendor);
   ask_rocm_text(rocm_->vbios, index, facts.firmware);
   ask_rocm_text(rocm_->serial, index, facts.serial);

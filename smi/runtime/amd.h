@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "smi/runtime/runtime.h"
 
@@ -21,6 +23,8 @@ class AmdRuntime final : public Runtime {
   std::string_view name() const override { return "amd"; }
   Status describe(const Target& target, Facts& facts) override;
   Status sample(const Target& target, Sample& sample) override;
+  std::vector<std::string> addresses() const override;
+  std::vector<Process> processes(const Target& target) const override;
 
  private:
   explicit AmdRuntime(std::unique_ptr<RocmSmi> rocm);

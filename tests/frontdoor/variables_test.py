@@ -18,16 +18,19 @@ from reference import description, make  # noqa: E402  (where it is, the command
 NAME = r'\b(?:(?:TF|HIP|HIPCC|TENSOR_FUSION)_[A-Z0-9_]+|(?:ROCR|CUDA)_VISIBLE_DEVICES)\b'
 # A name in quotes in a source, which is how variables are read; macros of the same kind are not in quotes.
 QUOTED = re.compile(r'["\'](%s)(?:["\'=]|=")' % NAME)
-PLACES = ('transport', *support.TRANSPORTS, 'hipcore', 'proxy', 'worker', 'tools', 'benchmarks', 'examples')
+PLACES = ('transport', *support.TRANSPORTS, 'hipcore', 'proxy', 'worker', 'provider', 'tools', 'benchmarks',
+          'examples')
 # Not variables of ours that users set: settings of the scripts that build and test, names of types, macros of HIP.
 OTHERS = {'TF_SKIP_SETUP', 'TF_PREBUILT', 'HIP_MEMCPY3D',
           'HIP_SKIP_THIS_TEST', 'HIP_ENABLE_WARP_SYNC_BUILTINS'}
 # What tests read.
-OF_TESTS = {'TF_BUILD_DIR', 'TF_OWN_MOUNTS', 'TF_SANITIZED', 'TF_FAULT_TRANSPORT', 'TF_STRESS_SECONDS',
-            'TF_TEST_HIP_MAJOR', 'TF_TEST_LARGE', 'TF_TEST_RUNTIME_MAJOR', 'TF_TEST_SESSION', 'TF_TEST_SESSIONS',
+OF_TESTS = {'TF_BUILD_DIR', 'TF_OWN_MOUNTS', 'TF_PROVIDER_ALONE', 'TF_SANITIZED', 'TF_FAULT_TRANSPORT',
+            'TF_STRESS_SECONDS', 'TF_TEST_HIP_MAJOR', 'TF_TEST_LARGE',
+            'TF_TEST_RUNTIME_MAJOR', 'TF_TEST_SESSION', 'TF_TEST_SESSIONS',
             'TF_TEST_TAKE_WINDOW', 'TF_TEST_TRANSPORTS'}
 ANYWHERE = re.compile(r'\b(?:TF|HIP_CPU|HIP_CUDA|HIPCC_CPU)_[A-Z0-9_]*[A-Z0-9]\b')
 MACRO = re.compile(r'#\s*define\s+(TF_\w+)')
+ENUMERATOR = re.compile(r'\b(TF_ACCEL_[A-Z_]+)\b')  # provider/abi.h
 # In CMake's files NAME=value sets an environment variable, NAME="value" a macro.
 OF_CMAKE = re.compile(r'\b(TF_\w+)\b(?!=[^"])')
 CMAKE = {'.cmake', '.in'}
@@ -72,7 +75,7 @@ class Variables(unittest.TestCase):
     def test_every_name_is_one(self):
         named, of_the_build = {}, set()
         for path, text in texts():
-            of_the_build.update(MACRO.findall(text))
+            of_the_build.update(MACRO.findall(text), ENUMERATOR.findall(text))
             if path.suffix in CMAKE or path.name in ('CMakeLists.txt', 'CMakePresets.json'):
                 of_the_build.update(OF_CMAKE.findall(text))
             for name in ANYWHERE.findall(text):

@@ -70,3 +70,28 @@ ROCM int rsmi_dev_vbios_version_get(std::uint32_t, char* text, std::uint32_t byt
   std::snprintf(text, bytes, "113-M3000100-103");
   return 0;
 }
+
+namespace {
+
+struct FakeProcess {
+  std::uint32_t pid;
+  std::uint32_t pasid;
+  std::uint64_t vram;
+  std::uint64_t sdma;
+  std::uint32_t occupancy;
+};
+
+}  // namespace
+
+// One process, on the second device.
+ROCM int rsmi_compute_process_info_get(FakeProcess* processes, std::uint32_t* count) {
+  if (processes != nullptr && *count > 0) processes[0] = {4711, 1, 1 << 30, 0, 25};
+  *count = 1;
+  return 0;
+}
+ROCM int rsmi_compute_process_gpus_get(std::uint32_t pid, std::uint32_t* devices, std::uint32_t* count) {
+  if (pid != 4711 || *count < 1) return kInvalid;
+  devices[0] = 1;
+  *count = 1;
+  return 0;
+}
