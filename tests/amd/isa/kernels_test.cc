@@ -120,7 +120,7 @@ TEST_F(Kernels, FloatsDoublesAndIntegersAsOnTheHost) {
 
 TEST_F(Kernels, Xorwow) {
   constexpr unsigned kItems = 1024;
-  const char* wanted = std::getenv("TF_ISA_STEPS");  // to measure
+  const char* wanted = std::getenv("AMD_ISA_TEST_STEPS");  // to measure
   const unsigned steps = wanted != nullptr ? static_cast<unsigned>(std::atoi(wanted)) : 500;
   std::vector<unsigned> out(kItems);
   const auto begin = std::chrono::steady_clock::now();

@@ -76,7 +76,9 @@ TEST_F(ExecutionsTest, MemoryIsLimitedAndWhatFindsNoRoomIsCounted) {
   constexpr std::uint64_t kMore = 1000;
   for (std::uint64_t i = 0; i < kExecutionsKeptMax + kMore; ++i) {
     fill(64);
-    if (i % 512 == 0) EXPECT_EQ(rig_.synchronize(0), hipSuccess);
+    if (i % 512 == 0) {
+      EXPECT_EQ(rig_.synchronize(0), hipSuccess);
+    }
   }
   EXPECT_EQ(rig_.synchronize(0), hipSuccess);
   protocol::FetchExecutionsReply reply = fetch();
