@@ -100,9 +100,10 @@ class Reader {
       const bool defined = symbol.st_shndx != SHN_UNDEF;
       if (defined && (symbol.st_value > image_.bytes || symbol.st_size > image_.bytes - symbol.st_value))
         return "a symbol outside of the image";
-      image_.symbols.push_back({text_at(strings, symbol.st_name), symbol.st_value, symbol.st_size,
-                                ELF64_ST_TYPE(symbol.st_info), ELF64_ST_BIND(symbol.st_info), defined,
-                                is_writable(symbol.st_value)});
+      const auto type = static_cast<unsigned>(ELF64_ST_TYPE(symbol.st_info));
+      const auto binding = static_cast<unsigned>(ELF64_ST_BIND(symbol.st_info));
+      image_.symbols.push_back({text_at(strings, symbol.st_name), symbol.st_value, symbol.st_size, type,
+                                binding, defined, is_writable(symbol.st_value)});
     }
     return {};
   }
