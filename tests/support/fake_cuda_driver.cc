@@ -34,6 +34,21 @@ Handle handle(std::uintptr_t number) {
   return reinterpret_cast<Handle>(number);
 }
 
+void add_pools(Driver& d) {
+  d.DeviceGetDefaultMemPool = [](hipMemPool_t* pool, int device) {
+    *pool = handle<hipMemPool_t>(0x7700 + static_cast<std::uintptr_t>(device));
+    return asked("DeviceGetDefaultMemPool");
+  };
+  d.MemPoolCreate = [](hipMemPool_t* pool, const auto*) {
+    *pool = handle<hipMemPool_t>(0x7800);
+    return asked("MemPoolCreate");
+  };
+  d.MemPoolGetAttribute = [](hipMemPool_t, int, void* value) {
+    *static_cast<std::uint64_t*>(value) = state().pool_bytes;
+    return asked("MemPoolGetAttribute");
+  };
+}
+
 void add_linking(Driver& d) {
   d.LinkCreate = [](unsigned, int*, void** values, LinkState* link) {
     state().link_values = values;
@@ -56,6 +71,7 @@ void add_linking(Driver& d) {
 Driver special_functions() {
   Driver d{};
   add_linking(d);
+  add_pools(d);
   d.DeviceGetCount = [](int* count) {
     *count = State::kDevices;
     return asked("DeviceGetCount");
@@ -99,10 +115,6 @@ Driver special_functions() {
   d.StreamCreateWithPriority = [](hipStream_t* stream, unsigned, int) {
     *stream = handle<hipStream_t>(State::kFirstStream + 64 * static_cast<std::uintptr_t>(state().streams++));
     return asked("StreamCreateWithPriority");
-  };
-  d.DeviceGetDefaultMemPool = [](hipMemPool_t* pool, int device) {
-    *pool = handle<hipMemPool_t>(0x7700 + static_cast<std::uintptr_t>(device));
-    return asked("DeviceGetDefaultMemPool");
   };
   d.EventCreate = [](hipEvent_t* event, unsigned) {
     *event = handle<hipEvent_t>(State::kFirstEvent + 64 * static_cast<std::uintptr_t>(state().events++));

@@ -68,6 +68,7 @@ struct State {
   std::vector<Node> nodes;
   int streams = 0;
   int events = 0;                   // created
+  std::uint64_t pool_bytes = 0;     // what every pool says of itself
   hipCtx_t allocated_in = nullptr;  // the context of MemAlloc
   void* closed = nullptr;           // by IpcCloseMemHandle
   unsigned host_flags = 0;

@@ -66,6 +66,26 @@ TEST_F(CudaLateWork, GoesWithTheContext) {
   EXPECT_EQ(hipStreamDestroy(fresh), hipSuccess);
 }
 
+// The driver (580) crashes if it has to destroy a pool that has memory, and a pool is made afterwards.
+TEST_F(CudaRuntime, APoolIsDestroyedWhenItsMemoryIsFreed) {
+  hipMemPoolProps properties{};
+  properties.allocType = hipMemAllocationTypePinned;
+  properties.location = {hipMemLocationTypeDevice, 0};
+  hipMemPool_t pool = nullptr;
+  ASSERT_EQ(hipMemPoolCreate(&pool, &properties), hipSuccess);
+  driver_->pool_bytes = 16;
+  EXPECT_EQ(hipMemPoolDestroy(pool), hipSuccess);
+  EXPECT_EQ(calls("MemPoolDestroy"), 0);
+  EXPECT_EQ(hipMemPoolDestroy(pool), hipErrorInvalidValue) << "it is gone for the program";
+  driver_->pool_bytes = 0;
+  ASSERT_EQ(hipMemPoolCreate(&pool, &properties), hipSuccess);
+  EXPECT_EQ(calls("MemPoolDestroy"), 1) << "before another is made";
+  EXPECT_EQ(hipMemPoolDestroy(pool), hipSuccess);
+  EXPECT_EQ(calls("MemPoolDestroy"), 2);
+  ASSERT_EQ(hipDeviceGetDefaultMemPool(&pool, 0), hipSuccess);
+  EXPECT_EQ(hipMemPoolDestroy(pool), hipErrorInvalidValue);
+}
+
 TEST_F(CudaRuntime, APoolThatIsNotThereIsRefused) {
   void* pointer = nullptr;
   EXPECT_EQ(hipMallocFromPoolAsync(&pointer, 16, static_cast<hipMemPool_t>(at(1)), stream_),

@@ -15,6 +15,9 @@ namespace {
 struct KnownPools {
   SharedMutex mutex;
   std::unordered_set<hipMemPool_t> all TF_GUARDED_BY(mutex);
+  // Gone for the program, which has memory of theirs. Driver 580 destroys such a pool too late: when its last
+  // memory is freed, it may be the next pool that goes, at the same address, and the process crashes.
+  std::vector<hipMemPool_t> leaving TF_GUARDED_BY(mutex);
 };
 
 KnownPools& known_pools() {
@@ -28,6 +31,45 @@ hipError_t give(driver::Result result, const hipMemPool_t& pool) {
   const MutexLock lock(known_pools().mutex);
   known_pools().all.insert(pool);
   return hipSuccess;
+}
+
+bool has_memory(hipMemPool_t pool) {
+  std::uint64_t bytes = 0;
+  return cu().MemPoolGetAttribute(pool, hipMemPoolAttrUsedMemCurrent, &bytes) == driver::Result::SUCCESS &&
+         bytes != 0;
+}
+
+void destroy_empty(KnownPools& known) TF_REQUIRES(known.mutex) {
+  std::erase_if(known.leaving, [](hipMemPool_t pool) {
+    return !has_memory(pool) && cu().MemPoolDestroy(pool) == driver::Result::SUCCESS;
+  });
+}
+
+// What the driver does for a pool that it destroys: it is no device's current one any more, and what is freed
+// goes back to the system.
+void retire(hipMemPool_t pool) {
+  Runtime& runtime = Runtime::get();
+  for (int ordinal = 0; ordinal < runtime.device_count(); ++ordinal) {
+    const driver::Device device = runtime.device(ordinal).handle;
+    hipMemPool_t current = nullptr;
+    hipMemPool_t usual = nullptr;
+    if (cu().DeviceGetMemPool(&current, device) == driver::Result::SUCCESS && current == pool &&
+        cu().DeviceGetDefaultMemPool(&usual, device) == driver::Result::SUCCESS)
+      static_cast<void>(cu().DeviceSetMemPool(device, usual));
+  }
+  std::uint64_t kept_bytes = 0;
+  static_cast<void>(cu().MemPoolSetAttribute(pool, hipMemPoolAttrReleaseThreshold, &kept_bytes));
+}
+
+bool is_default(hipMemPool_t pool) {
+  Runtime& runtime = Runtime::get();
+  for (int ordinal = 0; ordinal < runtime.device_count(); ++ordinal) {
+    hipMemPool_t usual = nullptr;
+    if (cu().DeviceGetDefaultMemPool(&usual, runtime.device(ordinal).handle) == driver::Result::SUCCESS &&
+        usual == pool)
+      return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -52,6 +94,10 @@ hipError_t Backend::free_async(void* pointer, Stream stream) {
 
 hipError_t Backend::create_pool(hipMemPool_t& handle, const hipMemPoolProps& wish) {
   const driver::PoolProperties properties = convert(wish, abi::kRules.major);
+  {
+    const MutexLock lock(known_pools().mutex);
+    destroy_empty(known_pools());
+  }
   return give(cu().MemPoolCreate(&handle, &properties), handle);
 }
 
@@ -79,11 +125,18 @@ hipError_t Backend::open_pool_memory(Pool pool, const hipMemPoolPtrExportData& d
 }
 
 hipError_t Backend::destroy_pool(hipMemPool_t handle) {
-  const MutexLock lock(known_pools().mutex);
-  if (!known_pools().all.contains(handle)) return hipErrorInvalidValue;
-  const hipError_t status = check(cu().MemPoolDestroy(handle));
-  if (status == hipSuccess) known_pools().all.erase(handle);
-  return status;
+  KnownPools& known = known_pools();
+  const MutexLock lock(known.mutex);
+  if (!known.all.contains(handle) || is_default(handle)) return hipErrorInvalidValue;
+  destroy_empty(known);
+  if (has_memory(handle)) {
+    retire(handle);
+    known.leaving.push_back(handle);
+  } else if (const hipError_t status = check(cu().MemPoolDestroy(handle))) {
+    return status;
+  }
+  known.all.erase(handle);
+  return hipSuccess;
 }
 
 hipError_t Backend::trim_pool(Pool pool, std::size_t keep_bytes) {
