@@ -63,8 +63,11 @@ def expected(kernels):
     return lines
 
 
-def run(*command):
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+def run(*command, temporary=None):
+    """`temporary`: the folder for files that the command makes for itself."""
+    environment = dict(os.environ, TMPDIR=str(temporary)) if temporary else None
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+                          env=environment)
 
 
 def major_of(tool):
@@ -91,7 +94,7 @@ class Compiler:
         arguments = [self.clang, "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc",
                      "-nogpulib", "-std=c++17", "-O1", f"--offload-arch={target}",
                      f"-mcode-object-version={version}", str(HERE / "amdgpu_kernels.hip"), "-o", str(out)]
-        done = run(*arguments)
+        done = run(*arguments, temporary=pathlib.Path(out).parent)  # clang leaves an empty folder behind
         unknown = re.search("invalid target ID|unsupported (HIP|CUDA) gpu|invalid integral value"
                             "|only available on code object version", done.stdout)
         if done.returncode != 0 and not unknown:
