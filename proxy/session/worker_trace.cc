@@ -2,6 +2,7 @@
 // Asks the worker for its clock and for what it has executed.
 #include "proxy/session/worker_trace.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -45,7 +46,7 @@ bool WorkerTrace::ask(std::uint16_t opcode, std::span<const std::byte> request, 
   if (!answer || answer->bytes != target.size()) return false;
   protocol::ReplyPrefix prefix;
   std::memcpy(&prefix, buffer.data(), sizeof prefix);
-  std::memcpy(reply.data(), buffer.data() + sizeof prefix, reply.size());
+  std::ranges::copy(target.subspan(sizeof prefix), reply.begin());  // perhaps of nothing
   return prefix.error == 0;
 }
 

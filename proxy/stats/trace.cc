@@ -150,7 +150,7 @@ void add_name(TraceFile& file, std::uint64_t function, std::string_view name) {
   const std::uint64_t index = std::atomic_ref(file.head.names).fetch_add(1, std::memory_order_relaxed);
   if (index >= file.names.size()) return;
   TraceName& target = file.names[index];
-  std::memcpy(target.name.data(), name.data(), std::min(name.size(), target.name.size()));
+  std::ranges::copy(name.substr(0, target.name.size()), target.name.begin());
   std::atomic_ref(target.function).store(function, std::memory_order_release);  // then it is whole
 }
 
