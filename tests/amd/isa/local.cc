@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LDS: loads and stores. Outside of the work-group's part, loads give 0 and stores do nothing [CDNA2
-// chapter 11.?].
+// LDS: loads and stores. Outside of the work-group's part, loads give 0 and stores do nothing, as
+// CDNA2's document says of LDS.
 #include "tests/amd/isa/formats.h"
 #include "tests/amd/isa/lanes.h"
 
