@@ -10,6 +10,7 @@
 
 #include "hipcore/wire/gen/majors.h"
 #include "worker/base/log.h"
+#include "worker/base/short_fills.h"
 
 namespace tf::worker {
 namespace {
@@ -123,6 +124,12 @@ bool lies_among_our_own(const std::string& file) {
   });
 }
 
+// By its name or by its path.
+bool is_amds(const std::string& file) {
+  const std::string_view amds = protocol::kHipMajors[0].library;
+  return fs::path(file).filename().string().starts_with(amds.substr(0, amds.find(".so")));
+}
+
 bool has_device(const RuntimeLibrary& runtime) {
   int count = 0;
   return runtime.hip().hipInit(0) == hipSuccess && runtime.hip().hipGetDeviceCount(&count) == hipSuccess &&
@@ -167,6 +174,7 @@ Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::st
   runtime.name_ = std::move(name);
   runtime.path_ = path.empty() ? file : path;
   runtime.missing_ = protocol::load(runtime.hip_, library);
+  if (is_amds(runtime.path_)) mend_short_fills(runtime.hip_);
   runtime.optional_ = find_optional(library);
   return runtime;
 }
