@@ -88,33 +88,63 @@ hipError_t fill_slices(hipPitchedPtr target, int value, hipExtent extent, hipStr
                                  : runtime.hipMemset3DAsync(target, value, extent, stream);
 }
 
-// The nodes follow each other; the last one stands for all.
-hipError_t add_short(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* before, std::size_t count,
-                     const LineFill& fill) {
-  for (std::size_t i = 0; i < fill.element_bytes; ++i) {
-    void* const source = repeated(fill.byte(i));
-    if (source == nullptr) return hipErrorOutOfMemory;
-    hipMemcpy3DParms copy{};
-    copy.srcPtr = {source, 1, 1, fill.count};
-    copy.dstPtr = {fill.target + i, fill.element_bytes, fill.element_bytes, fill.count};
-    copy.extent = {1, fill.count, 1};
-    copy.kind = hipMemcpyHostToDevice;
-    const hipGraphNode_t last = i == 0 ? nullptr : *node;
-    if (const hipError_t error =
-            runtime.hipGraphAddMemcpyNode(node, graph, i == 0 ? before : &last, i == 0 ? count : 1, &copy))
-      return error;
-  }
-  return hipSuccess;
-}
+// Nodes that follow each other in a graph; the last one stands for all.
+class Chain {
+ public:
+  Chain(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* before, std::size_t count)
+      : node_(node), graph_(graph), before_(before), count_(count) {}
 
+  hipError_t add(const hipMemsetParams& line) {
+    const LineFill fill{static_cast<std::byte*>(line.dst), line.value, line.elementSize, line.width};
+    if (fill.is_short()) return add_copies(fill);
+    return step(runtime.hipGraphAddMemsetNode(node_, graph_, before_, count_, &line));
+  }
+
+ private:
+  hipError_t add_copies(const LineFill& fill) {
+    for (std::size_t i = 0; i < fill.element_bytes; ++i) {
+      void* const source = repeated(fill.byte(i));
+      if (source == nullptr) return hipErrorOutOfMemory;
+      hipMemcpy3DParms copy{};
+      copy.srcPtr = {source, 1, 1, fill.count};
+      copy.dstPtr = {fill.target + i, fill.element_bytes, fill.element_bytes, fill.count};
+      copy.extent = {1, fill.count, 1};
+      copy.kind = hipMemcpyHostToDevice;
+      if (const hipError_t error = step(runtime.hipGraphAddMemcpyNode(node_, graph_, before_, count_, &copy)))
+        return error;
+    }
+    return hipSuccess;
+  }
+  hipError_t step(hipError_t error) {
+    last_ = *node_;
+    before_ = &last_;
+    count_ = 1;
+    return error;
+  }
+
+  hipGraphNode_t* node_;
+  hipGraph_t graph_;
+  const hipGraphNode_t* before_;
+  std::size_t count_;
+  hipGraphNode_t last_ = nullptr;
+};
+
+// A node of several rows sets each element to the number of its bytes (5.2.3): each row gets a node.
 hipError_t add_fill(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* before, std::size_t count,
                     const hipMemsetParams* parameters) {
-  const LineFill fill{static_cast<std::byte*>(parameters->dst), parameters->value, parameters->elementSize,
-                      parameters->width * parameters->height};
-  const bool line =
-      parameters->height == 1 || parameters->width * parameters->elementSize == parameters->pitch;
-  return line && fill.is_short() ? add_short(node, graph, before, count, fill)
-                                 : runtime.hipGraphAddMemsetNode(node, graph, before, count, parameters);
+  hipMemsetParams line = *parameters;
+  line.height = 1;
+  std::size_t rows = parameters->height;
+  if (rows > 1 && line.width * line.elementSize == line.pitch) {
+    line.width *= rows;
+    rows = 1;
+  }
+  Chain chain(node, graph, before, count);
+  for (std::size_t y = 0; y < rows; ++y) {
+    if (const hipError_t error = chain.add(line)) return error;
+    line.dst = static_cast<std::byte*>(line.dst) + line.pitch;
+  }
+  return hipSuccess;
 }
 
 }  // namespace

@@ -79,6 +79,7 @@ protocol::HipTable amd_like_runtime() {
   hip.hipGraphAddMemsetNode = [](hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* before,
                                  std::size_t count, const hipMemsetParams* fill) {
     EXPECT_EQ(fill->elementSize, 2u);
+    EXPECT_EQ(fill->height, 1u) << "AMD's would write another value";
     EXPECT_EQ(fill_line(fill->dst, static_cast<std::uint16_t>(fill->value), fill->width), hipSuccess);
     return add_node(node, graph, before, count);
   };
@@ -168,6 +169,24 @@ TEST_F(ShortFills, InGraphsTheLastNodeStandsForAll) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(node), last);
     return error;
   });
+}
+
+TEST_F(ShortFills, EachRowOfAGraphIsALine) {
+  alignas(8) char memory[] = "................";
+  std::uintptr_t last = 1;
+  const auto before = reinterpret_cast<hipGraphNode_t>(last);
+  hipMemsetParams fill{};
+  fill.dst = memory + 2;
+  fill.elementSize = 2;
+  fill.value = 'a' | 'b' << 8;
+  fill.width = 1;
+  fill.height = 3;
+  fill.pitch = 4;
+  hipGraphNode_t node = nullptr;
+  EXPECT_EQ(mended().hipGraphAddMemsetNode(&node, reinterpret_cast<hipGraph_t>(&last), &before, 1, &fill),
+            hipSuccess);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(node), last);
+  EXPECT_STREQ(memory, "..ab..ab..ab....");
 }
 
 }  // namespace
