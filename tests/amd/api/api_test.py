@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The API suite for gfx90a on AMD's own HIP runtime, above the stand-in for HSA's, through a worker.
+
+api_test.py FOLDER-OF-STAND-IN HIP-REMOTE PROGRAM TRANSPORT [--only PATTERN] [--natively] [--left-out]
+
+Every case has to pass over the transport, or to be skipped by the test, except for those that left_out.py names with
+a reason, and those in which AMD's runtime aborts as described there. --natively runs the same cases without hip-remote
+as well, and prints where they differ; --left-out runs those that are left out. No AMD hardware takes part.
+"""
+import argparse
+import concurrent.futures
+import fnmatch
+import os
+import pathlib
+import sys
+import time
+
+import cases as suite
+from left_out import ABORTS, LEFT_OUT
+
+LIMIT_S = 30
+PARTS = 2  # at the same time: most cases wait for something
+GOOD = ("passed", "skipped")
+TOLERATED = (*GOOD, "aborted")  # by AMD's runtime, as ABORTS says
+AMD_LIBRARIES = [pathlib.Path(folder) / "libamdhip64.so.5" for folder in ("/usr/lib/x86_64-linux-gnu", "/opt/rocm/lib")]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("stand_in", type=pathlib.Path)
+    parser.add_argument("hip_remote", type=pathlib.Path)
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("transport")
+    parser.add_argument("--only", default="*", help="cases, as a shell pattern")
+    parser.add_argument("--natively", action="store_true", help="also without hip-remote, and print the differences")
+    parser.add_argument("--left-out", action="store_true", help="only the cases that are left out")
+    return parser.parse_args()
+
+
+def environment(*library_path):
+    return dict(os.environ, LD_LIBRARY_PATH=":".join(map(str, library_path)))
+
+
+def reason_to_leave_out(case):
+    return next((why for why, patterns in LEFT_OUT.items()
+                 if any(fnmatch.fnmatchcase(case, pattern) for pattern in patterns)), None)
+
+
+def run(command, variables, names):
+    """Outcomes in the order of the names."""
+    with concurrent.futures.ThreadPoolExecutor(PARTS) as pool:
+        parts = pool.map(lambda part: suite.run(command, variables, names[part::PARTS], LIMIT_S), range(PARTS))
+        outcomes = {case: outcome for part in parts for case, outcome in part.items()}
+    for outcome in outcomes.values():
+        if outcome.verdict not in GOOD and ABORTS in outcome.output:
+            outcome.verdict = "aborted"
+    return {case: outcomes[case] for case in names}
+
+
+def print_sum(way, outcomes, seconds):
+    verdicts = [outcome.verdict for outcome in outcomes.values()]
+    counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in sorted(set(verdicts)))
+    print(f"{way}: {counts}, in {seconds:.0f} s")
+
+
+def print_differences(remote, native):
+    lacking = {name for outcome in native.values() for name in suite.LACKS.findall(outcome.output)}
+    print("AMD's library lacks: " + (" ".join(sorted(lacking)) or "nothing"))
+    for case, outcome in remote.items():
+        if native[case].verdict != outcome.verdict:
+            print(f"{case}: {outcome.verdict}, natively {native[case].verdict}: {native[case].reason()}")
+
+
+def print_left_out(names):
+    for why, patterns in LEFT_OUT.items():
+        count = sum(1 for name in names if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns))
+        print(f"left out, {count} cases: {why}")
+
+
+def main():
+    args = arguments()
+    amd = next((path.parent for path in AMD_LIBRARIES if path.exists()), None)
+    if amd is None or "avx2" not in pathlib.Path("/proc/cpuinfo").read_text():
+        print("all tests skipped: needs libamdhip64.so.5 of AMD's (libamdhip64-5), and AVX2 for the interpreter")
+        return 0
+    program = [str(args.program)]
+    natively = environment(args.stand_in, amd)
+    every = [name for name in suite.names(program, natively) if fnmatch.fnmatchcase(name, args.only)]
+    names = [name for name in every if (reason_to_leave_out(name) is not None) == args.left_out]
+    options = ["--local", "--runtime", "amd", "--transport", args.transport, "--"]
+    command = [str(args.hip_remote), "run", *options, *program]
+    began = time.monotonic()
+    remote = run(command, environment(args.stand_in), names)
+    print_sum(args.transport, remote, time.monotonic() - began)
+    print_left_out(every)
+    if args.natively:
+        began = time.monotonic()
+        native = run(program, natively, names)
+        print_sum("natively", native, time.monotonic() - began)
+        print_differences(remote, native)
+    wrong = [case for case in names if remote[case].verdict not in TOLERATED]
+    for case in wrong:
+        print(f"{case}: {remote[case].verdict} after {remote[case].seconds:.1f} s: {remote[case].reason()}")
+    return 1 if wrong or not names else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

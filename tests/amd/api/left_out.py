@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cases of the API suite that AMD's runtime 5.2.3 above the stand-in cannot pass, or not in time: patterns by reason.
+
+Unless a reason says otherwise, they fail natively as well. api_test.py --left-out --natively runs them.
+"""
+
+# What AMD's runtime says before it aborts in hipHostUnregister: it takes the host's address out of a table, and then
+# the device's. Above the stand-in both are the same, so the second is no longer there. Over tcp the worker unregisters
+# memory by itself (copies of pinned memory), so any case may end like this.
+ABORTS = "Memobj map does not have ptr"
+
+_COPY_FORMS = "Forms/CopySemantics."
+
+LEFT_OUT = {
+    "the stand-in has no images, so AMD's runtime makes no arrays": [
+        "Array.*", "MipmappedArray.*", "*/*Array", _COPY_FORMS + "*rray*", _COPY_FORMS + "*AtoH",
+        "PointerAttribute.ArraysHaveATypeOnly"],
+    "AMD's 5.2.3 has no virtual memory on Linux": [
+        "VirtualMemory.*", "SharedPhysical.*", "PointerAttribute.EndsWithTheMapping"],
+    "hip-remote shares memory between processes only where the runtime has virtual memory; three pass natively": [
+        "Ipc.*"],
+    "a call waits inside AMD's runtime while a host function runs, which waits for the caller": [
+        "CopyOrder.ASmallCopyWaitsForItsStream", "Copy.PageableCopiesWhileAnotherStreamStandsStill",
+        "Event.RecordedAgainItIsAnotherMatter", "Stream.CommandsReturnWhileTheStreamIsBusy",
+        "Stream.HostFunctionsDoNotHoldUpOtherStreams", "Spt.*", "LateWork.*DoNotWait", "FullStream.*",
+        _COPY_FORMS + "MemoryThatIsNotPageableDoesNotHoldTheCall/*"],
+    "AMD's 5.2.3 answers otherwise: flags of events, launch bounds in occupancy, limits, managed memory": [
+        "Event.OneFlagOfItsVisibility", "*.Occupancy", "Limit.*", "Memory.IsManagedWhereTheDeviceSaysSo"],
+    "AMD's hiprtc 5.2.3 has older headers, and no bitcode to link": ["Rtc.*Headers*", "Rtc.TheTypeOf*", "RtcLink.*"],
+    "kernels of millions of steps: the interpreter takes too long": [
+        "Launch.WithEventsAround", "KernelOrder.MoreThanAQueueHolds", "Kinds/*.RunsWhileItsStreamIsFull/*"],
+    "fails now and then over shm (twice of six), never natively: not understood yet": [
+        "Thread.CallersAndTheStreamTakeTurns"],
+    "programs of other tests": ["*.DISABLED_*"],
+}
