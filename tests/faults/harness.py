@@ -91,6 +91,20 @@ class Lines:
         return self.seen[-1]
 
 
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
+        return [int(child) for child in children.read().split()]
+
+
+def is_smi_process(pid):
+    """Whether a worker with --metrics has started it to read SMI values."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as line:
+            return b"--session-smi" in line.read().split(b"\0")
+    except OSError:
+        return False
+
+
 class Worker:
     """hip-worker with the CPU runtime, on loopback and a Unix socket in a directory of its own."""
 
@@ -133,8 +147,10 @@ class Worker:
 
     def children(self):
         """The session processes, spares included."""
-        with open(f"/proc/{self.pid}/task/{self.pid}/children", encoding="ascii") as children:
-            return [int(pid) for pid in children.read().split()]
+        return [pid for pid in children_of(self.pid) if not is_smi_process(pid)]
+
+    def smi_processes(self):
+        return [pid for pid in children_of(self.pid) if is_smi_process(pid)]
 
     def idle(self):
         """Nothing but the spare is left."""

@@ -233,6 +233,89 @@ class Metrics(FaultTest):
             self.assertIn("--metrics", ran.stderr)
             self.assertIn(why, ran.stderr)
 
+    def smi_worker(self, **environment):
+        worker = self.worker(environment={"HIP_CPU_DEVICES": "2", "TF_SMI_RUNTIME": "host", **environment})
+        self.expect_up(worker, 1 if environment.get("TF_SMI_RUNTIME") is None else 0)
+        return worker
+
+    def smi(self, worker):
+        """{(name, device, further labels): value} of the SMI values."""
+        found = {}
+        for (name, labels), value in self.look(worker).items():
+            if name.startswith("hip_remote_smi_"):
+                words = dict(labels)
+                words.pop("pci", None)
+                found[(name.removeprefix("hip_remote_smi_"), words.pop("device"), *words.values())] = value
+        return found
+
+    def expect_up(self, worker, wanted):
+        def both():
+            found = self.smi(worker)
+            return found.get(("up", "0")) == found.get(("up", "1")) == wanted
+        self.assertTrue(eventually(both, 20), f"{self.smi(worker)} {worker.log()}")
+
+    def test_smi_values_of_the_host(self):
+        worker = self.smi_worker()
+        found = self.smi(worker)
+        for device in ("0", "1"):
+            self.assertTrue(0 <= found[("busy_ratio", device, "compute")] <= 1, found)
+            self.assertTrue(0 < found[("memory_used_bytes", device, "host")] <
+                            found[("memory_bytes", device, "host")], found)
+            self.assertEqual(found[("memory_bytes", device, "device")],
+                             self.value(worker, "hip_remote_device_memory_bytes", device=device))
+        addresses = {labels for name, labels in self.look(worker) if name == "hip_remote_smi_up"}
+        self.assertEqual(len({dict(labels)["pci"] for labels in addresses}), 2)
+        for name, _ in self.look(worker):
+            if name.startswith("hip_remote_smi_"):
+                self.assertNotIn("fan_ratio", name, "the host runtime has no scale for fans")
+        smi, = worker.smi_processes()
+        with open(f"/proc/{worker.pid}/task/{worker.pid}/children", encoding="ascii") as children:
+            self.assertIn(smi, [int(pid) for pid in children.read().split()])
+
+    def test_without_metrics_there_is_no_smi_process(self):
+        with Worker(environment={"TF_SMI_RUNTIME": "host"}) as worker:
+            self.assertEqual(worker.smi_processes(), [])
+
+    def test_a_driver_that_hangs_keeps_no_scrape_waiting_and_its_values_vanish(self):
+        worker = self.smi_worker()
+        smi, = worker.smi_processes()
+        os.kill(smi, signal.SIGSTOP)
+        try:
+            for _ in range(5):
+                begin = time.monotonic()
+                self.look(worker)
+                self.assertLess(time.monotonic() - begin, 5)
+            self.expect_up(worker, 0)
+            self.assertEqual({name for name, *_ in self.smi(worker)}, {"up"})
+            self.expect_served(worker, "tcp")
+        finally:
+            os.kill(smi, signal.SIGCONT)
+        self.expect_up(worker, 1)
+        self.assertEqual(worker.smi_processes(), [smi])
+
+    def test_an_smi_process_that_ends_is_replaced(self):
+        worker = self.smi_worker()
+        smi, = worker.smi_processes()
+        os.kill(smi, signal.SIGKILL)
+        self.assertTrue(eventually(lambda: worker.smi_processes() not in ([], [smi]), 20))
+        self.expect_up(worker, 1)
+        self.assertIn(f"SMI process {smi} ended by signal 9", worker.log())
+        self.assertEqual(self.value(worker, "hip_remote_faults_total", kind="spare_ended"), 0)
+
+    def test_it_ends_with_the_worker(self):
+        worker = self.smi_worker()
+        smi, = worker.smi_processes()
+        os.kill(worker.pid, signal.SIGKILL)
+        self.assertTrue(eventually(lambda: not os.path.exists(f"/proc/{smi}/exe"), 10))
+
+    def test_without_a_library_there_are_no_values_and_one_line(self):
+        worker = self.smi_worker(TF_SMI_RUNTIME="amd", LD_LIBRARY_PATH="")
+        self.assertEqual({name for name, *_ in self.smi(worker)}, {"up"})
+        self.assertTrue(eventually(lambda: not worker.smi_processes(), 10))
+        time.sleep(2)
+        self.assertEqual(worker.log().count("metrics have no SMI values"), 1, worker.log())
+        self.assertEqual(worker.smi_processes(), [])
+
     def load(self, worker, seconds):
         """Three clients that come and go, and one that stays."""
         until = time.monotonic() + seconds
@@ -245,7 +328,7 @@ class Metrics(FaultTest):
 
     @unittest.skipUnless(shutil.which("promtool"), "no promtool (Debian: prometheus), so its check is left out")
     def test_promtool(self):
-        worker = self.worker()
+        worker = self.smi_worker()
         for transport in TRANSPORTS:
             self.expect_served(worker, transport)
         checked = subprocess.run(["promtool", "check", "metrics"], input=get(worker.where)[1], text=True, timeout=60,

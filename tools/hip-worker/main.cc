@@ -10,6 +10,7 @@
 #include "worker/base/log.h"
 #include "worker/gen/dispatch.h"
 #include "worker/session/session_process.h"
+#include "worker/session/smi_process.h"
 #include "worker/supervisor/supervisor.h"
 
 namespace {
@@ -36,6 +37,7 @@ int main(int argc, char** argv) {
       case tf::worker::ParseResult::kExitError: return 2;
       case tf::worker::ParseResult::kRun: break;
     }
+    if (options.is_smi) ::_exit(tf::worker::run_smi_process(options));
     if (options.is_session) ::_exit(tf::worker::run_session_process(options, tf::worker::dispatch_table()));
     return run_supervisor(options);
   } catch (const std::exception& error) {

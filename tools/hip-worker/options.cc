@@ -33,6 +33,7 @@ void take(const reference::CommandLine& line, Options& options) {
   options.verbose = line.has(about::kVerbose);
   options.quiet = line.has(about::kQuiet);
   options.is_session = line.has(about::kSession);
+  options.is_smi = line.has(about::kSessionSmi);
   if (line.has(about::kSessionTurns))
     options.turns = static_cast<std::uint32_t>(line.number(about::kSessionTurns, 0));
   options.log_form = line.text(about::kLogFormat, "text") == "json" ? LogForm::kJson : LogForm::kText;

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "transport/base/peers_words.h"
+
 namespace tf::worker {
 
 void LastWords::Unmap::operator()(Page* page) const { ::munmap(page, sizeof *page); }
@@ -52,15 +54,23 @@ std::string LastWords::read_end() const {
   return {page_->end, std::min<std::size_t>(page_->end_bytes.load(std::memory_order_relaxed), kEndWordsMax)};
 }
 
-std::uint64_t LastWords::device_bytes(std::size_t ordinal) const {
-  if (page_ == nullptr || ordinal >= page_->device_bytes.size()) return 0;
-  return page_->device_bytes[ordinal].load(std::memory_order_relaxed);
+FoundDevice LastWords::device(std::size_t ordinal) const {
+  if (page_ == nullptr || ordinal >= page_->devices.size()) return {};
+  const Page::Device& found = page_->devices[ordinal];
+  return {found.bytes.load(std::memory_order_relaxed),
+          {peers_words(found.pci), peers_words(found.architecture)}};
 }
 
-void LastWords::show_devices(std::span<const std::uint64_t> bytes) {
+void LastWords::show_devices(std::span<const FoundDevice> devices) {
   if (page_ == nullptr) return;
-  for (std::size_t ordinal = 0; ordinal < std::min(bytes.size(), page_->device_bytes.size()); ++ordinal)
-    page_->device_bytes[ordinal].store(bytes[ordinal], std::memory_order_relaxed);
+  for (std::size_t ordinal = 0; ordinal < std::min(devices.size(), page_->devices.size()); ++ordinal) {
+    Page::Device& shown = page_->devices[ordinal];
+    const FoundDevice& found = devices[ordinal];
+    shown.bytes.store(found.bytes, std::memory_order_relaxed);
+    std::memcpy(shown.pci, found.name.pci.data(), std::min(found.name.pci.size(), sizeof shown.pci - 1));
+    std::memcpy(shown.architecture, found.name.architecture.data(),
+                std::min(found.name.architecture.size(), sizeof shown.architecture - 1));
+  }
 }
 
 void LastWords::end(std::string_view why) {

@@ -19,6 +19,7 @@
 #include "hipcore/wire/device_snapshot.h"
 #include "transport/base/status.h"
 #include "transport/net/fd.h"
+#include "worker/base/device_readings.h"
 #include "worker/base/session_tally.h"
 
 namespace tf::worker {
@@ -27,6 +28,12 @@ namespace tf::worker {
 inline constexpr int kLastWordsFd = 4;
 inline constexpr std::size_t kClientWordsMax = 512;
 inline constexpr std::size_t kEndWordsMax = 512;
+
+// A device that a session process found.
+struct FoundDevice {
+  std::uint64_t bytes = 0;  // of its memory; 0: unknown
+  WatchedDevice name;
+};
 
 class LastWords {
  public:
@@ -43,9 +50,8 @@ class LastWords {
 
   // Why the process ended, in its words; empty: it said nothing.
   std::string read_end() const;
-  // The memory of the device that the process calls `ordinal`, in bytes; 0: unknown. To be believed as long
-  // as the process has had no client.
-  std::uint64_t device_bytes(std::size_t ordinal) const;
+  // The device that the process calls `ordinal`. To be believed as long as the process has had no client.
+  FoundDevice device(std::size_t ordinal) const;
   // Null: there is no page.
   const SessionTally* tally() const { return page_ != nullptr ? &page_->tally : nullptr; }
 
@@ -53,8 +59,8 @@ class LastWords {
   void serve(std::string_view client);
   // Why it ends; the first time counts. Any thread.
   void end(std::string_view why);
-  // Before it has a client: the memory of each device that it found, in bytes.
-  void show_devices(std::span<const std::uint64_t> bytes);
+  // Before it has a client: the devices that it found. Texts are cut.
+  void show_devices(std::span<const FoundDevice> devices);
   SessionTally* tally() { return page_ != nullptr ? &page_->tally : nullptr; }
   // For CurrentDevice, which stores its current device's number there. Null: there is no page.
   std::atomic<std::int32_t>* device() { return page_ != nullptr ? &page_->device : nullptr; }
@@ -69,7 +75,12 @@ class LastWords {
     std::atomic<std::uint32_t> end_bytes;
     char end[kEndWordsMax];
     SessionTally tally;
-    std::array<std::atomic<std::uint64_t>, protocol::kDevicesMax> device_bytes;
+    struct Device {
+      std::atomic<std::uint64_t> bytes;
+      char pci[kAddressBytesMax];
+      char architecture[kArchitectureBytesMax];
+    };
+    std::array<Device, protocol::kDevicesMax> devices;
   };
   struct Unmap {
     void operator()(Page* page) const;

@@ -101,6 +101,7 @@ struct Options {
   bool tcp = false;
   bool no_tcp = false;      // also none that a service manager hands over
   bool is_session = false;  // internal: a session process of a supervisor
+  bool is_smi = false;      // internal: its SMI process
 };
 
 }  // namespace tf::worker

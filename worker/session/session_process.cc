@@ -323,9 +323,10 @@ Status take_grant(const ChannelMessage& message, std::unique_ptr<Share>& share) 
 }
 
 void show_devices(LastWords& words, const protocol::WorkerSnapshot& snapshot) {
-  std::vector<std::uint64_t> bytes;
-  for (const protocol::DeviceSnapshot& device : snapshot.devices) bytes.push_back(device.total_memory);
-  words.show_devices(bytes);
+  std::vector<FoundDevice> found;
+  for (const protocol::DeviceSnapshot& device : snapshot.devices)
+    found.push_back({device.total_memory, {device.pci_bus_id, device.properties.gcn_arch_name}});
+  words.show_devices(found);
 }
 
 // Waits as long as it takes for the supervisor to pass a client. Not ok: none will come.

@@ -9,11 +9,13 @@
 #include <limits>
 #include <utility>
 
+#include "worker/supervisor/families.h"
+
 namespace tf::worker {
 namespace {
 
 using Type = MetricFamily::Type;
-using Labels = std::vector<std::pair<std::string, std::string>>;
+using Labels = MetricLabels;
 
 constexpr std::array kTransportNames = {"shm", "tcp", "rdma", "other"};
 // By the high byte of opcodes (tools/apigen/check.py).
@@ -36,14 +38,6 @@ constexpr std::array<const char*, static_cast<std::size_t>(ProcessFault::kEnd)> 
 constexpr std::array<const char*, static_cast<std::size_t>(SessionFault::kEnd)> kSessionFaultNames = {
     "posted_call", "stream_work", "device"};
 
-MetricFamily& add_family(MetricFamilies& families, Type type, std::string name, std::string help) {
-  return families.emplace_back(MetricFamily{std::move(name), std::move(help), type, {}});
-}
-
-void add_sample(MetricFamily& family, Labels labels, double value) {
-  family.samples.push_back({std::move(labels), value, {}});
-}
-
 void add_gauge(MetricFamilies& families, std::string name, std::string help, std::size_t value) {
   add_sample(add_family(families, Type::kGauge, std::move(name), std::move(help)), {},
              static_cast<double>(value));
@@ -62,8 +56,6 @@ MetricFamily::Sample histogram(Labels labels, std::uint64_t total_ns, CountOf co
   }
   return sample;
 }
-
-double number(std::uint64_t value) { return static_cast<double>(value); }
 
 }  // namespace
 

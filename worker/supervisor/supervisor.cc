@@ -21,6 +21,7 @@
 #include "worker/base/exit_codes.h"
 #include "worker/base/log.h"
 #include "worker/supervisor/descriptor_limit.h"
+#include "worker/supervisor/own_image.h"
 
 namespace tf::worker {
 namespace {
@@ -30,14 +31,8 @@ constexpr int kMessagesPerTurn = 256;  // of one session process, so that none k
 
 }  // namespace
 
-sigset_t handled_signals() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) ::sigaddset(&set, number);
-  return set;
-}
-
 Supervisor::~Supervisor() {
+  smi_.stop();
   for (const auto& [pid, child] : children_) ::kill(pid, SIGKILL);
 }
 
@@ -92,6 +87,7 @@ Status Supervisor::run() {
 Status Supervisor::round() {
   service_.turns();
   spawn_spares();
+  smi_.turn();
   std::vector<pollfd> polled;
   polled.push_back({signals_.get(), POLLIN, 0});
   for (const net::Listener& listener : listeners_)
@@ -103,6 +99,8 @@ Status Supervisor::round() {
     polled.push_back({child.log.descriptor(), POLLIN, 0});
     pids.push_back(pid);
   }
+  const std::size_t smi = polled.size();
+  polled.push_back({smi_.descriptor(), POLLIN, 0});
   intake_.watch(polled);
   scrapes_.watch(polled);
 
@@ -117,6 +115,7 @@ Status Supervisor::round() {
     if (polled[first_child + 2 * index].revents != 0) read_channel(child->first, child->second);
     if (polled[first_child + 2 * index + 1].revents != 0) child->second.log.relay(child->first);
   }
+  if (polled[smi].revents != 0) smi_.relay();
   intake_.progress(
       polled, [this](Intake::Connection& connection) { return meet(connection); },
       [this](Intake::Connection& connection) { take_lane(connection); });
@@ -133,6 +132,7 @@ Status Supervisor::round() {
 Deadline Supervisor::next_deadline() const {
   Deadline soonest = intake_.deadline();
   soonest = soonest.sooner(spares_.next()).sooner(scrapes_.deadline()).sooner(service_.next());
+  soonest = soonest.sooner(smi_.deadline());
   if (!accept_at_.passed()) soonest = soonest.sooner(accept_at_);
   for (const auto& [pid, child] : children_) soonest = soonest.sooner(child.deadline);
   return soonest;
@@ -268,6 +268,10 @@ void Supervisor::reap() {
   for (pid_t pid = ::wait4(-1, &status, WNOHANG, &usage); pid > 0;
        pid = ::wait4(-1, &status, WNOHANG, &usage)) {
     folders_.ended(pid, status == 0);
+    if (smi_.is(pid)) {
+      smi_.ended(status);
+      continue;
+    }
     auto found = children_.find(pid);
     if (found == children_.end()) {
       kill_strays();
@@ -299,7 +303,8 @@ void Supervisor::reap() {
 }
 
 void Supervisor::kill_strays() const {
-  strays_.kill([this](pid_t pid) { return children_.contains(pid) || folders_.is_remover(pid); });
+  strays_.kill(
+      [this](pid_t pid) { return children_.contains(pid) || smi_.is(pid) || folders_.is_remover(pid); });
 }
 
 void Supervisor::clean_up_after(const Child& child) {
@@ -370,6 +375,7 @@ Status Supervisor::shut_down() {
   service_.stopping();
   listeners_.clear();
   scrapes_.close();
+  smi_.stop();
   intake_.clear();
   for (auto& [pid, child] : children_) {
     child.end_reason = "the worker was stopped";

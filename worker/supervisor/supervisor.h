@@ -41,6 +41,7 @@
 #include "worker/supervisor/session_folders.h"
 #include "worker/supervisor/session_log.h"
 #include "worker/supervisor/session_users.h"
+#include "worker/supervisor/smi_watch.h"
 #include "worker/supervisor/spares.h"
 #include "worker/supervisor/strays.h"
 #include "worker/supervisor/turn_table.h"
@@ -54,8 +55,8 @@ inline constexpr unsigned kTokensPerSessionMax = 1;     // a session has one end
 inline constexpr std::uint32_t kQueuedMax = 1 << 20;    // that a session may say it has; see Executor
 inline constexpr std::chrono::seconds kKeysPeriod{1};   // between looks for keys that have expired
 
-// Those that the supervisor takes from a descriptor; sessions get them as usual.
-sigset_t handled_signals();
+// The command line of a process behind these walls.
+void add_walls(const SandboxOptions& sandbox, std::vector<std::string>& arguments);
 
 class Supervisor {
  public:
@@ -160,6 +161,7 @@ class Supervisor {
   WorkerState state() const;
   int number_of(const Child& child, std::size_t ordinal) const;
   void note_devices(Child& child);
+  std::vector<std::string> smi_arguments() const;
   void note_end(Child& child, int status);
   void spawn_spares();
   Status open_limits();  // supervisor_limits.cc
@@ -196,6 +198,8 @@ class Supervisor {
   Scrapes scrapes_;
   Exposition exposition_;
   std::map<int, std::uint64_t> device_memory_;  // bytes, by the operator's numbers
+  SmiWatch::Devices watched_;                   // those devices, likewise
+  SmiWatch smi_;                                // of a worker with --metrics
   Children children_;
   std::map<net::Token, pid_t> tokens_;
   Offers offers_;

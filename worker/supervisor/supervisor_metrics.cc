@@ -3,10 +3,12 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "worker/base/exit_codes.h"
 #include "worker/base/log.h"
+#include "worker/supervisor/smi_families.h"
 #include "worker/supervisor/supervisor.h"
 
 namespace tf::worker {
@@ -16,6 +18,7 @@ Status Supervisor::open_metrics() {
   Result<Exposition> exposition = Exposition::load();
   if (!exposition) return exposition.status();
   exposition_ = *exposition;
+  smi_.set_arguments(smi_arguments());
   const Status opened = scrapes_.open(*options_.metrics);
   if (!opened) return {opened.code(), "--metrics: " + opened.message()};
   const std::string where = scrapes_.address().to_string();
@@ -30,8 +33,9 @@ ScrapeAnswer Supervisor::answer_scrape(std::string_view path) {
   if (path == "/readyz") return readiness();
   if (path != "/metrics") return {.status = 404, .body = "there are /metrics, /healthz and /readyz\n"};
   for (auto& [pid, child] : children_) look_at(child);
-  return {.type = "text/plain; version=0.0.4; charset=utf-8",
-          .body = exposition_.text(metrics_.families(state()))};
+  MetricFamilies families = metrics_.families(state());
+  std::ranges::move(smi_families(smi_.readings(device_memory_)), std::back_inserter(families));
+  return {.type = "text/plain; version=0.0.4; charset=utf-8", .body = exposition_.text(families)};
 }
 
 // Whether a client that came now would get a session.
@@ -78,9 +82,22 @@ int Supervisor::number_of(const Child& child, std::size_t ordinal) const {
 // It has no client yet.
 void Supervisor::note_devices(Child& child) {
   child.devices = std::min<std::uint64_t>(child.devices, protocol::kDevicesMax);
-  for (std::size_t ordinal = 0; ordinal < child.devices; ++ordinal)
-    if (const std::uint64_t bytes = child.words.device_bytes(ordinal); bytes != 0)
-      device_memory_[number_of(child, ordinal)] = bytes;
+  for (std::size_t ordinal = 0; ordinal < child.devices; ++ordinal) {
+    const FoundDevice found = child.words.device(ordinal);
+    if (found.bytes == 0) continue;
+    device_memory_[number_of(child, ordinal)] = found.bytes;
+    watched_[number_of(child, ordinal)] = found.name;
+  }
+  if (scrapes_.is_open()) smi_.keep(watched_);
+}
+
+// Its walls are those of sessions, but it stays the supervisor's user: a number of --session-uids is a
+// session.
+std::vector<std::string> Supervisor::smi_arguments() const {
+  std::vector<std::string> arguments = {"hip-worker", "--session", "--session-smi", "--runtime",
+                                        options_.runtime};
+  add_walls(options_.sandbox, arguments);
+  return arguments;
 }
 
 void Supervisor::note_end(Child& child, int status) {

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts session processes.
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <array>
 #include <utility>
 
 #include "worker/base/log.h"
+#include "worker/supervisor/own_image.h"
 #include "worker/supervisor/supervisor.h"
-
-extern char** environ;
 
 namespace tf::worker {
 namespace {
@@ -27,11 +25,7 @@ std::vector<std::string> session_arguments(const Options& options, const DeviceS
                      {"--session-devices", fmt::format("devices={}", fmt::join(devices, ","))});
   if (options.verbose) arguments.push_back("--verbose");
   if (options.keys.rdma_in_clear) arguments.push_back("--rdma-in-clear");
-  const SandboxOptions& sandbox = options.sandbox;
-  if (sandbox.off) arguments.push_back("--no-sandbox");
-  if (sandbox.with_gpus) arguments.push_back("--sandbox");
-  if (sandbox.required) arguments.push_back("--require-sandbox");
-  for (const std::string& path : sandbox.readable) arguments.insert(arguments.end(), {"--readable", path});
+  add_walls(options.sandbox, arguments);
   if (!folder.empty()) arguments.insert(arguments.end(), {"--session-folder", folder});
   if (user)
     arguments.insert(arguments.end(), {"--session-user", fmt::format("{}:{}", user->user, user->group)});
@@ -46,7 +40,13 @@ std::vector<std::string> session_arguments(const Options& options, const DeviceS
 
 }  // namespace
 
-// Always a fresh program image: a process that has used a HIP runtime must not be forked.
+void add_walls(const SandboxOptions& sandbox, std::vector<std::string>& arguments) {
+  if (sandbox.off) arguments.push_back("--no-sandbox");
+  if (sandbox.with_gpus) arguments.push_back("--sandbox");
+  if (sandbox.required) arguments.push_back("--require-sandbox");
+  for (const std::string& path : sandbox.readable) arguments.insert(arguments.end(), {"--readable", path});
+}
+
 Status Supervisor::spawn(const DeviceSet& devices) {
   Child child;
   child.shown = devices;
@@ -73,41 +73,16 @@ Status Supervisor::start(Child& child) {
         words.status().to_string());
   std::vector<std::string> arguments =
       session_arguments(options_, child.shown, child.folder, child.user, child.turns, limits_text_);
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawnattr_init(&attributes);
-  sigset_t none;
-  ::sigemptyset(&none);
-  sigset_t defaults = handled_signals();
-  ::sigdelset(&defaults, SIGHUP);  // ignored there
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &defaults);
-  // A process group of its own: Ctrl-C in a terminal reaches the supervisor, which lets sessions finish.
-  ::posix_spawnattr_setpgroup(&attributes, 0);
-  ::posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  // The copies made by dup2 are not close-on-exec; every other descriptor of ours is. Neither number is among
-  // those that are copied: a listener and the signals have been open for longer.
-  ::posix_spawn_file_actions_adddup2(&actions, channel->session.get(), kSessionChannelFd);
-  ::posix_spawn_file_actions_adddup2(&actions, log_end.get(), STDERR_FILENO);
-  if (words)
-    ::posix_spawn_file_actions_adddup2(&actions, words_file.get(), kLastWordsFd);
-  else  // whoever started us may have left a file there
-    ::posix_spawn_file_actions_addclose(&actions, kLastWordsFd);
-  if (child.turns)
-    ::posix_spawn_file_actions_adddup2(&actions, turns_.file().get(), kTurnsFd);
-  else
-    ::posix_spawn_file_actions_addclose(&actions, kTurnsFd);
-  pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) return Status::from_errno("posix_spawn", error);
+  // None of the numbers is among those that are copied: a listener and the signals have been open for longer.
+  const std::array passed = {
+      PassedDescriptor{channel->session.get(), kSessionChannelFd},
+      PassedDescriptor{log_end.get(), STDERR_FILENO},
+      PassedDescriptor{words ? words_file.get() : -1, kLastWordsFd},
+      PassedDescriptor{child.turns ? turns_.file().get() : -1, kTurnsFd},
+  };
+  const Result<pid_t> started = start_own_image(std::move(arguments), passed);
+  if (!started) return started.status();
+  const pid_t pid = started.value();
   // It has no client yet, so nothing of one runs outside.
   Result<std::string> cgroup = cgroups_.enter(pid);
   if (!cgroup) {
