@@ -67,6 +67,9 @@ struct RocmSmi {
   int (*processes)(RocmProcess*, std::uint32_t*) = nullptr;
   int (*devices_of_process)(std::uint32_t, std::uint32_t*, std::uint32_t*) = nullptr;
   int (*version)(int, char*, std::uint32_t) = nullptr;
+  int (*link_type)(std::uint32_t, std::uint32_t, std::uint64_t*, int*) = nullptr;
+  int (*link_weight)(std::uint32_t, std::uint32_t, std::uint64_t*) = nullptr;
+  int (*bandwidth)(std::uint32_t, std::uint32_t, std::uint64_t*, std::uint64_t*) = nullptr;
 };
 
 namespace {
@@ -83,6 +86,8 @@ constexpr int kRocmMemoryClock = 4;
 constexpr std::size_t kRocmTextBytes = 128;
 constexpr std::size_t kFrequenciesMax = 33;
 constexpr std::uint32_t kDevicesOfProcessMax = 256;
+constexpr int kRocmPcie = 1;  // RSMI_IO_LINK_TYPE
+constexpr int kRocmXgmi = 2;
 
 template <typename Value, typename Function, typename... Arguments>
 std::uint64_t ask_rocm(Function* function, std::uint32_t index, Arguments... arguments) {
@@ -160,6 +165,9 @@ std::unique_ptr<RocmSmi> rocm_functions_of(const Library& library) {
   library.find("rsmi_compute_process_info_get", rocm->processes);
   library.find("rsmi_compute_process_gpus_get", rocm->devices_of_process);
   library.find("rsmi_version_str_get", rocm->version);
+  library.find("rsmi_topo_get_link_type", rocm->link_type);
+  library.find("rsmi_topo_get_link_weight", rocm->link_weight);
+  library.find("rsmi_minmax_bandwidth_get", rocm->bandwidth);
   return rocm;
 }
 
@@ -306,6 +314,29 @@ Status AmdRuntime::sample(const Target& target, Sample& sample) {
   sample.pcie_replays = ask_rocm<std::uint64_t>(rocm_->replays, index);
   sample.performance_level = ask_rocm<int>(rocm_->level, index);
   sample_pci("/", target.pci, sample);
+  return Status::ok();
+}
+
+// Its bandwidths are of links over xGMI only; they are 0 where the driver does not know them.
+Status AmdRuntime::find_link(const Target& from, const Target& to, Link& link) {
+  std::uint32_t one = 0;
+  std::uint32_t other = 0;
+  TF_RETURN_IF_ERROR(find(from, one));
+  TF_RETURN_IF_ERROR(find(to, other));
+  link.weight = ask_rocm<std::uint64_t>(rocm_->link_weight, one, other);
+  std::uint64_t hops = 0;
+  int type = 0;
+  if (rocm_->link_type != nullptr && rocm_->link_type(one, other, &hops, &type) == 0) {
+    link.hops = hops;
+    if (type == kRocmPcie) link.kind = static_cast<std::uint64_t>(LinkKind::kPcie);
+    if (type == kRocmXgmi) link.kind = static_cast<std::uint64_t>(LinkKind::kXgmi);
+  }
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+  if (rocm_->bandwidth == nullptr || rocm_->bandwidth(one, other, &least, &most) != 0 || most == 0)
+    return Status::ok();
+  link.bandwidth_least_mb_per_s = least;
+  link.bandwidth_most_mb_per_s = most;
   return Status::ok();
 }
 

@@ -23,6 +23,7 @@ class AmdRuntime final : public Runtime {
   std::string_view name() const override { return "amd"; }
   Status describe(const Target& target, Facts& facts) override;
   Status sample(const Target& target, Sample& sample) override;
+  Status find_link(const Target& from, const Target& to, Link& link) override;
   std::vector<std::string> addresses() const override;
   std::vector<Process> processes(const Target& target) const override;
 

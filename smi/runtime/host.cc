@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
+constexpr std::uint64_t kOwnDistance = 10;  // of a node of memory to itself, by ACPI's definition
 constexpr auto kLeastPeriod = 50ms;  // the kernel counts in ticks of up to 10 ms
 // Drivers of hwmon whose first temperature is a processor's, in the order of preference.
 constexpr const char* kProcessorSensors[] = {"coretemp", "k10temp", "zenpower", "cpu_thermal", "acpitz"};
@@ -47,6 +48,14 @@ std::string cpu_fact(const std::string& text, std::string_view key) {
     return begin == std::string::npos ? std::string() : line.substr(begin);
   }
   return {};
+}
+
+// Of a line of the kernel's, "10 21": from one node of memory to each. 0: there is none.
+std::uint64_t distance_most(const std::string& text) {
+  std::istringstream words(text);
+  std::uint64_t most = 0;
+  for (std::uint64_t distance = 0; words >> distance;) most = std::max(most, distance);
+  return most;
 }
 
 }  // namespace
@@ -163,6 +172,15 @@ Status HostRuntime::sample(const Target&, Sample& sample) {
   if (is_known(sample.core_clock_hz)) return Status::ok();
   const double mhz = std::atof(cpu_fact(read_text(root_ / "proc/cpuinfo"), "cpu MHz").c_str());
   if (mhz > 0 && mhz < 1e5) sample.core_clock_hz = static_cast<std::uint64_t>(mhz * 1e6);
+  return Status::ok();
+}
+
+Status HostRuntime::find_link(const Target&, const Target&, Link& link) {
+  const std::vector<fs::path> nodes = entries(root_ / "sys/devices/system/node");
+  if (nodes.empty()) link.weight = kOwnDistance;  // a kernel without NUMA
+  for (const fs::path& node : nodes)
+    if (const std::uint64_t most = distance_most(read_text(node / "distance")); most != 0)
+      link.weight = is_known(link.weight) ? std::max(link.weight, most) : most;
   return Status::ok();
 }
 

@@ -20,6 +20,8 @@ class HostRuntime final : public Runtime {
   Status describe(const Target& target, Facts& facts) override;
   // The load is that since the last sample; one that is younger than 50 ms is waited for or answered again.
   Status sample(const Target& target, Sample& sample) override;
+  // A device is all processors of the host, so its weight is the distance of the farthest memory.
+  Status find_link(const Target& from, const Target& to, Link& link) override;
 
  private:
   using Clock = std::chrono::steady_clock;

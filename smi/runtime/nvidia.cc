@@ -24,6 +24,14 @@ constexpr unsigned kCorrected = 0;
 constexpr unsigned kUncorrected = 1;
 constexpr unsigned kAggregate = 1;
 constexpr unsigned kNvmlTextBytes = 96;
+constexpr unsigned kAcrossNvlink = 2;   // nvmlGpuP2PCapsIndex_t
+constexpr unsigned kWithinNode = 40;    // nvmlGpuTopologyLevel_t: one NUMA node of the host, or nearer
+constexpr unsigned kBetweenNodes = 50;  // likewise
+// As amdgpu has them: of a hop over xGMI, of a hop over PCI Express, and, in rocm-smi's sum, of the way
+// between two sockets.
+constexpr std::uint64_t kWeightOfFabric = 15;
+constexpr std::uint64_t kWeightOfPcie = 20;
+constexpr std::uint64_t kWeightOfSockets = 32;
 
 }  // namespace
 
@@ -61,6 +69,8 @@ struct Nvml {
   Text* serial = nullptr;
   OfDevice* minor = nullptr;
   nvml_result (*driver)(char*, unsigned) = nullptr;
+  nvml_result (*peer_status)(NvmlDevice, NvmlDevice, unsigned, unsigned*) = nullptr;
+  nvml_result (*common_ancestor)(NvmlDevice, NvmlDevice, unsigned*) = nullptr;
 };
 
 namespace {
@@ -102,6 +112,8 @@ std::unique_ptr<Nvml> functions_of(const Library& library) {
   library.find("nvmlDeviceGetSerial", nvml->serial);
   library.find("nvmlDeviceGetMinorNumber", nvml->minor);
   library.find("nvmlSystemGetDriverVersion", nvml->driver);
+  library.find("nvmlDeviceGetP2PStatus", nvml->peer_status);
+  library.find("nvmlDeviceGetTopologyCommonAncestor", nvml->common_ancestor);
   return nvml;
 }
 
@@ -183,6 +195,25 @@ Status NvidiaRuntime::sample(const Target& target, Sample& sample) {
   sample.fan_level = ask<unsigned>(1, nvml_->fan, device);
   sample.errors_corrected = ask<unsigned long long>(1, nvml_->errors, device, kCorrected, kAggregate);
   sample.errors_uncorrected = ask<unsigned long long>(1, nvml_->errors, device, kUncorrected, kAggregate);
+  return Status::ok();
+}
+
+// Two devices without NVLink meet in the host: one hop of each.
+Status NvidiaRuntime::find_link(const Target& from, const Target& to, Link& link) {
+  NvmlDevice one = nullptr;
+  NvmlDevice other = nullptr;
+  TF_RETURN_IF_ERROR(find(from, one));
+  TF_RETURN_IF_ERROR(find(to, other));
+  if (ask<unsigned>(1, nvml_->peer_status, one, other, kAcrossNvlink) == 0) {
+    link.kind = static_cast<std::uint64_t>(LinkKind::kNvlink);
+    link.hops = 1;
+    link.weight = kWeightOfFabric;
+    return Status::ok();
+  }
+  const std::uint64_t level = ask<unsigned>(1, nvml_->common_ancestor, one, other);
+  if (level > kBetweenNodes) return Status::ok();
+  link.hops = level <= kWithinNode ? 2 : 3;
+  link.weight = 2 * kWeightOfPcie + (level <= kWithinNode ? 0 : kWeightOfSockets);
   return Status::ok();
 }
 

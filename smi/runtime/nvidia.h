@@ -20,6 +20,8 @@ class NvidiaRuntime final : public Runtime {
   std::string_view name() const override { return "nvidia"; }
   Status describe(const Target& target, Facts& facts) override;
   Status sample(const Target& target, Sample& sample) override;
+  // NVML has no weights. These are what AMD's driver gives to links of the same kind.
+  Status find_link(const Target& from, const Target& to, Link& link) override;
 
  private:
   explicit NvidiaRuntime(std::unique_ptr<Nvml> nvml);

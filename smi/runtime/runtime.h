@@ -37,6 +37,8 @@ class Runtime {
   // Sets what it knows; the rest stays. A failure says why nothing is known.
   virtual Status describe(const Target& target, Facts& facts) = 0;
   virtual Status sample(const Target& target, Sample& sample) = 0;
+  // How two different devices reach each other. Sets what it knows; the rest stays.
+  virtual Status find_link(const Target& from, const Target& to, Link& link) = 0;
   // PCI addresses of the devices, in the library's order. None: it lists none.
   virtual std::vector<std::string> addresses() const { return {}; }
   // At most kProcessesMax. None: it knows none.

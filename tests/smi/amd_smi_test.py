@@ -66,6 +66,15 @@ class Caller:
         return list(handles)
 
 
+def links_of(call, one, other):
+    """[weight, hops, type] of a link, as `amd-smi topology --json` asks for them, which expects no failure."""
+    weight, hops, kind = ctypes.c_uint64(99), ctypes.c_uint64(99), ctypes.c_uint32(99)
+    pair = ctypes.c_void_p(one), ctypes.c_void_p(other)
+    assert call("amdsmi_topo_get_link_weight", *pair, ctypes.byref(weight)) == SUCCESS
+    assert call("amdsmi_topo_get_link_type", *pair, ctypes.byref(hops), ctypes.byref(kind)) == SUCCESS
+    return [weight.value, hops.value, kind.value]
+
+
 def client(major, path):
     call = Caller(path)
     every = functions(major)
@@ -83,6 +92,7 @@ def client(major, path):
         assert call("amdsmi_get_gpu_memory_total", ctypes.c_void_p(device), ctypes.c_uint32(0),
                     ctypes.byref(total)) == SUCCESS
         memory.append(total.value)
+    links = [links_of(call, device, other) for device in devices for other in devices]
     answers = {}
     for name, words, parameters in every:
         if name in ("amdsmi_init", "amdsmi_shut_down"):
@@ -101,7 +111,8 @@ def client(major, path):
         assert call("amdsmi_init", ctypes.c_uint64(GPUS)) == SUCCESS
         assert len(call.handles("amdsmi_get_socket_handles")) == len(sockets)
         assert call("amdsmi_shut_down") == SUCCESS
-    print(json.dumps({"devices": len(devices), "names": names, "memory": memory, "answers": answers, "again": again}))
+    print(json.dumps({"devices": len(devices), "names": names, "memory": memory, "links": links, "answers": answers,
+                      "again": again}))
 
 
 class AmdSmi(unittest.TestCase):
@@ -130,6 +141,18 @@ class AmdSmi(unittest.TestCase):
             self.assertNotEqual(seen["again"], SUCCESS, "it has been shut down")
             for name, answer in seen["answers"].items():
                 self.check(f"{name} of {major}", answer)
+
+    def test_links(self):
+        """Two devices of the CPU runtime are two parts of one host's memory."""
+        listed = json.loads(self.run_program(BUILD / "bin/smi-remote", "topology", "--json", "--host", self.host))
+        weights = [link["weight"] for link in listed["links"]]
+        self.assertEqual((weights[0], weights[3]), (0, 0))
+        self.assertGreaterEqual(weights[1], 10)
+        self.assertEqual(weights[1], weights[2])
+        for major in MAJORS:
+            links = self.seen(major)["links"]
+            self.assertEqual([weight for weight, _, _ in links], weights, major)
+            self.assertEqual([hops for _, hops, _ in links], [0, 1, 1, 0], major)
 
     def check(self, name, answer):
         denied, absent = "DENIED" in answer["words"], any(word.startswith("ABSENT") for word in answer["words"])

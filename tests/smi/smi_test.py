@@ -105,7 +105,10 @@ class SmiRemote(Smi):
         self.assertTrue(eventually(lambda: processes() == [], 10))
 
     def test_topology(self):
-        links = self.ask_json(self.start(), "topology")["links"]
+        worker = self.start()
+        links = self.ask_json(worker, "topology")["links"]
+        self.assertEqual([link["hops"] for link in links], [0, 1, 1, 0])
+        self.assertEqual([link["bandwidth_most_mb_per_s"] for link in links], [None] * 4)
         self.assertEqual([(link["from"], link["to"], link["link"]) for link in links],
                          [(0, 0, "same"), (0, 1, "memory"), (1, 0, "memory"), (1, 1, "same")])
 
@@ -199,6 +202,24 @@ class RocmSmi(Smi):
             "rsmi_event_notification_mask_set"}
         self.assertEqual({name for name in setters if codes[name] != str(PERMISSION)}, set())
 
+    def test_links(self):
+        worker = self.start()
+        script = ("import ctypes, sys\n"
+                  "library = ctypes.CDLL(sys.argv[1])\n"
+                  "assert library.rsmi_init(ctypes.c_uint64(0)) == 0\n"
+                  "value, hops, kind = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_uint32()\n"
+                  "for one, other in (0, 0), (0, 1), (1, 0), (1, 1):\n"
+                  "    assert library.rsmi_topo_get_link_weight(one, other, ctypes.byref(value)) == 0\n"
+                  "    assert library.rsmi_topo_get_link_type(one, other, ctypes.byref(hops), "
+                  "ctypes.byref(kind)) == 0\n"
+                  "    print(value.value, hops.value)\n")
+        for library in self.LIBRARIES:
+            done = run(sys.executable, "-c", script, library, TF_WORKER_SOCKET=worker.socket)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            (own, _), (there, hops), (back, _), _ = [line.split() for line in done.stdout.splitlines()]
+            self.assertEqual((own, there, hops), ("0", back, "1"), library)
+            self.assertGreaterEqual(int(there), 10)
+
     def test_layouts_of_majors(self):
         """The list of frequencies, of ROCm 5 and of ROCm 6, and nothing behind it."""
         worker = self.start()
@@ -285,6 +306,14 @@ class RocmSmi(Smi):
         self.assertGreaterEqual(int(use["card0"]["VRAM Total Used Memory (B)"]), 32 * MIB)
         named = self.ask_json(worker, "list")["devices"]
         self.assertEqual([use[card]["PCI Bus"].lower() for card in use], [device["pci_bus"] for device in named])
+        topology = rocm_smi("--showtopo")
+        for title in ("Weight between two GPUs", "Hops between two GPUs", "Link Type between two GPUs"):
+            matrix = topology.split(title, 1)[1]
+            rows = [re.search(rf"(?m)^GPU{row}\s+(\S+)\s+(\S+)\s*$", matrix).groups() for row in (0, 1)]
+            self.assertEqual(rows[0][0], "0", topology)
+            self.assertEqual(rows[0][1], rows[1][0], topology)
+            if title.startswith("Weight"):
+                self.assertGreaterEqual(int(rows[0][1]), 10)
         self.assertRegex(rocm_smi("--showpids"), rf"(?m)^{client.pid}\s+fault_client\s+1\s+\d+")
 
 

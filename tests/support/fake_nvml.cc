@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for NVML: one device, 0000:41:00.0, with values that tests know. What is left out, a driver may
-// lack.
+// A stand-in for NVML: devices at 0000:41:00.0 to 0000:44:00.0, with values that tests know. The first two
+// are linked by NVLink; the third shares their NUMA node, the fourth has another one. What is left out, a
+// driver may lack.
 #include <cstdio>
-#include <cstring>
 
 #define NVML extern "C" __attribute__((visibility("default")))
 
 namespace {
 
-int the_device;
+int devices[4];
 constexpr int kNotFound = 6;
+constexpr unsigned kNvlink = 2;
+constexpr unsigned kNoSuchLink = 3;
+
+long index_of(const void* device) { return static_cast<const int*>(device) - devices; }
 struct FakeUtilization {
   unsigned gpu;
   unsigned memory;
@@ -24,8 +28,9 @@ struct FakeMemory {
 
 NVML int nvmlInit_v2() { return 0; }
 NVML int nvmlDeviceGetHandleByPciBusId_v2(const char* id, void** device) {
-  if (std::strcmp(id, "0000:41:00.0") != 0) return kNotFound;
-  *device = &the_device;
+  unsigned bus = 0;
+  if (std::sscanf(id, "0000:%x:00.0", &bus) != 1 || bus < 0x41 || bus > 0x44) return kNotFound;
+  *device = &devices[bus - 0x41];
   return 0;
 }
 NVML int nvmlDeviceGetUtilizationRates(void*, FakeUtilization* use) {
@@ -71,5 +76,13 @@ NVML int nvmlDeviceGetSerial(void*, char* text, unsigned bytes) {
 }
 NVML int nvmlSystemGetDriverVersion(char* text, unsigned bytes) {
   std::snprintf(text, bytes, "550.90.07");
+  return 0;
+}
+NVML int nvmlDeviceGetP2PStatus(void* one, void* other, unsigned what, unsigned* status) {
+  *status = what == kNvlink && index_of(one) + index_of(other) == 1 ? 0 : kNoSuchLink;
+  return 0;
+}
+NVML int nvmlDeviceGetTopologyCommonAncestor(void* one, void* other, unsigned* level) {
+  *level = index_of(one) == 3 || index_of(other) == 3 ? 50 : 30;
   return 0;
 }

@@ -71,6 +71,23 @@ ROCM int rsmi_dev_vbios_version_get(std::uint32_t, char* text, std::uint32_t byt
   return 0;
 }
 
+// From the first to the second it is xGMI, back it is PCI Express, of which no bandwidth is known.
+ROCM int rsmi_topo_get_link_type(std::uint32_t from, std::uint32_t to, std::uint64_t* hops, int* type) {
+  *hops = from == 0 ? 1 : 2;
+  *type = from == 0 ? 2 : 1;
+  return from < 2 && to < 2 && from != to ? 0 : kInvalid;
+}
+ROCM int rsmi_topo_get_link_weight(std::uint32_t from, std::uint32_t to, std::uint64_t* weight) {
+  *weight = from == 0 ? 15 : 40;
+  return from < 2 && to < 2 && from != to ? 0 : kInvalid;
+}
+ROCM int rsmi_minmax_bandwidth_get(std::uint32_t from, std::uint32_t, std::uint64_t* least,
+                                   std::uint64_t* most) {
+  *least = 50'000;
+  *most = 100'000;
+  return from == 0 ? 0 : kUnsupported;
+}
+
 namespace {
 
 struct FakeProcess {

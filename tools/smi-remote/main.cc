@@ -150,6 +150,18 @@ Status list_processes(smi::Remote& remote, const SmiOptions& options) {
   return Status::ok();
 }
 
+std::string link_json(int from, int to, const smi::Link& link) {
+  JsonObject object;
+  object.add("from", static_cast<std::uint64_t>(from))
+      .add("to", static_cast<std::uint64_t>(to))
+      .add("link", from == to ? "same" : name_of(link));
+  for (const auto& [key, number] : {std::pair{"weight", link.weight}, std::pair{"hops", link.hops},
+                                    std::pair{"bandwidth_least_mb_per_s", link.bandwidth_least_mb_per_s},
+                                    std::pair{"bandwidth_most_mb_per_s", link.bandwidth_most_mb_per_s}})
+    object.add_raw(key, smi::is_known(number) ? std::to_string(number) : "null");
+  return object.add("peer_access", link.peer_access != 0).text();
+}
+
 Status show_topology(smi::Remote& remote, const SmiOptions& options) {
   std::vector<CellRow> rows{{{""}}};
   std::vector<std::string> items;
@@ -160,12 +172,7 @@ Status show_topology(smi::Remote& remote, const SmiOptions& options) {
       smi::Link link;
       TF_RETURN_IF_ERROR(remote.find_link(from, to, link));
       row.push_back({name_of(link) + (from != to && link.peer_access != 0 ? "+peer" : "")});
-      items.push_back(JsonObject()
-                          .add("from", static_cast<std::uint64_t>(from))
-                          .add("to", static_cast<std::uint64_t>(to))
-                          .add("link", from == to ? "same" : name_of(link))
-                          .add("peer_access", link.peer_access != 0)
-                          .text());
+      items.push_back(link_json(from, to, link));
     }
     rows.push_back(row);
   }

@@ -119,9 +119,11 @@ hipError_t Monitor::sample(std::uint32_t device, tf::smi::Sample& sample) {
   return hipSuccess;
 }
 
-// AMD's names of links come from HIP's rank; a library would have to be asked by its own numbers.
-hipError_t Monitor::find_link(std::uint32_t from, std::uint32_t to, tf::smi::Link& link) const {
-  if (find(from) == nullptr || find(to) == nullptr) return hipErrorInvalidDevice;
+// Libraries are asked about two devices only: of one alone they know no link.
+hipError_t Monitor::find_link(std::uint32_t from, std::uint32_t to, tf::smi::Link& link) {
+  const protocol::DeviceSnapshot* const one = find(from);
+  const protocol::DeviceSnapshot* const other = find(to);
+  if (one == nullptr || other == nullptr) return hipErrorInvalidDevice;
   link.hops = link.weight = link.bandwidth_least_mb_per_s = link.bandwidth_most_mb_per_s = kUnknown;
   const protocol::PeerLink& peer = parts_.snapshot.peer(from, to);
   link.peer_access = from == to || peer.can_access != 0 ? 1 : 0;
@@ -131,6 +133,10 @@ hipError_t Monitor::find_link(std::uint32_t from, std::uint32_t to, tf::smi::Lin
   link.kind = static_cast<std::uint64_t>(kind);
   if (from == to) link.hops = link.weight = 0;
   if (from != to && parts_.runs_on_host) link.hops = 1;
+  if (from == to) return hipSuccess;
+  if (tf::smi::Runtime* const source = runtime(target_of(*one)); source != nullptr)
+    if (const Status found = source->find_link(target_of(*one), target_of(*other), link); !found.is_ok())
+      tell_once(found);
   return hipSuccess;
 }
 

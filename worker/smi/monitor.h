@@ -38,7 +38,7 @@ class Monitor {
   // hipErrorInvalidDevice: there is no such device. What is not known is marked so.
   hipError_t describe(std::uint32_t device, tf::smi::Facts& facts);
   hipError_t sample(std::uint32_t device, tf::smi::Sample& sample);
-  hipError_t find_link(std::uint32_t from, std::uint32_t to, tf::smi::Link& link) const;
+  hipError_t find_link(std::uint32_t from, std::uint32_t to, tf::smi::Link& link);
   // hipErrorOperatingSystem: the supervisor does not answer. Waits for it through Life.
   hipError_t find_session(std::uint32_t index, tf::smi::Session& session);
 

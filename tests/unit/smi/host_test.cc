@@ -73,6 +73,27 @@ TEST_F(Host, WhatIsNotThereIsUnknown) {
   EXPECT_EQ(found.fan_rpm, kUnknown);
 }
 
+std::uint64_t weight_of(HostRuntime& host) {
+  Link link;
+  link.weight = kUnknown;
+  EXPECT_TRUE(host.find_link({}, {}, link).is_ok());
+  return link.weight;
+}
+
+TEST_F(Host, DevicesAreAsFarApartAsTheFarthestMemory) {
+  HostRuntime host(root_);
+  EXPECT_EQ(weight_of(host), 10u) << "a kernel without NUMA";
+  write("sys/devices/system/node/node0/distance", "nonsense\n");
+  EXPECT_EQ(weight_of(host), kUnknown);
+  write("sys/devices/system/node/node0/distance", "10\n");
+  EXPECT_EQ(weight_of(host), 10u);
+  write("sys/devices/system/node/node0/distance", "10 21\n");
+  write("sys/devices/system/node/node1/distance", "32 10\n");
+  EXPECT_EQ(weight_of(host), 32u);
+  write("sys/devices/system/node/node1/distance", "nonsense\n");
+  EXPECT_EQ(weight_of(host), 21u);
+}
+
 TEST_F(Host, MemoryAndClockOfTheHost) {
   HostRuntime host(root_);
   const tf::smi::Sample found = sample(host);

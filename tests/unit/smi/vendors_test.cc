@@ -48,8 +48,51 @@ TEST(Nvidia, ADeviceThatItDoesNotKnowIsNamed) {
   Result<std::unique_ptr<Runtime>> nvidia = NvidiaRuntime::open(TF_FAKE_NVML);
   ASSERT_TRUE(nvidia);
   tf::smi::Sample sample;
-  const Status failed = (*nvidia)->sample({"0000:42:00.0", "sm_90"}, sample);
-  EXPECT_NE(failed.message().find("0000:42:00.0"), std::string::npos) << failed.message();
+  const Status failed = (*nvidia)->sample({"0000:45:00.0", "sm_90"}, sample);
+  EXPECT_NE(failed.message().find("0000:45:00.0"), std::string::npos) << failed.message();
+}
+
+struct KnownLink {
+  std::uint64_t kind;
+  std::uint64_t hops;
+  std::uint64_t weight;
+  std::uint64_t least;
+  std::uint64_t most;
+  bool operator==(const KnownLink&) const = default;
+};
+
+// As the worker begins it, for devices that HIP knows nothing special of.
+KnownLink link_of(Runtime& runtime, const char* from, const char* to) {
+  Link link;
+  link.kind = static_cast<std::uint64_t>(LinkKind::kPcie);
+  link.hops = link.weight = link.bandwidth_least_mb_per_s = link.bandwidth_most_mb_per_s = kUnknown;
+  EXPECT_TRUE(runtime.find_link({from, ""}, {to, ""}, link).is_ok());
+  return {link.kind, link.hops, link.weight, link.bandwidth_least_mb_per_s, link.bandwidth_most_mb_per_s};
+}
+
+TEST(Nvidia, LinksHaveTheWeightsOfAmdsOfTheirKind) {
+  Result<std::unique_ptr<Runtime>> nvidia = NvidiaRuntime::open(TF_FAKE_NVML);
+  ASSERT_TRUE(nvidia);
+  constexpr auto kPcie = static_cast<std::uint64_t>(LinkKind::kPcie);
+  constexpr auto kNvlink = static_cast<std::uint64_t>(LinkKind::kNvlink);
+  EXPECT_EQ(link_of(**nvidia, "0000:41:00.0", "0000:42:00.0"),
+            (KnownLink{kNvlink, 1, 15, kUnknown, kUnknown}));
+  EXPECT_EQ(link_of(**nvidia, "0000:41:00.0", "0000:43:00.0"), (KnownLink{kPcie, 2, 40, kUnknown, kUnknown}));
+  EXPECT_EQ(link_of(**nvidia, "0000:44:00.0", "0000:41:00.0"), (KnownLink{kPcie, 3, 72, kUnknown, kUnknown}));
+  Link link;
+  EXPECT_EQ((*nvidia)->find_link({"0000:41:00.0", ""}, {"0000:45:00.0", ""}, link).code(),
+            Code::kUnavailable);
+}
+
+TEST(Amd, LinksAreAsTheLibrarySaysIt) {
+  Result<std::unique_ptr<Runtime>> amd = AmdRuntime::open(TF_FAKE_ROCM_SMI);
+  ASSERT_TRUE(amd);
+  constexpr auto kPcie = static_cast<std::uint64_t>(LinkKind::kPcie);
+  constexpr auto kXgmi = static_cast<std::uint64_t>(LinkKind::kXgmi);
+  EXPECT_EQ(link_of(**amd, "0000:03:00.0", "0000:83:00.0"), (KnownLink{kXgmi, 1, 15, 50'000, 100'000}));
+  EXPECT_EQ(link_of(**amd, "0000:83:00.0", "0000:03:00.0"), (KnownLink{kPcie, 2, 40, kUnknown, kUnknown}));
+  Link link;
+  EXPECT_EQ((*amd)->find_link({"0000:03:00.0", ""}, {"0000:04:00.0", ""}, link).code(), Code::kUnavailable);
 }
 
 TEST(Amd, ValuesOfTheDeviceAtThisAddress) {

@@ -135,6 +135,9 @@ class FakeLibrary final : public tf::smi::Runtime {
     sample.power_uw = ++asked_;
     return known(target);
   }
+  Status find_link(const tf::smi::Target&, const tf::smi::Target&, tf::smi::Link&) override {
+    return Status::ok();
+  }
 
  private:
   Status known(const tf::smi::Target& target) const {
