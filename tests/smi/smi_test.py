@@ -78,8 +78,9 @@ class SmiRemote(Smi):
     def test_one_device(self):
         worker = self.start()
         self.assertEqual([row["device"] for row in self.ask_json(worker, "info", "1")["devices"]], [1])
-        self.assertRegex(self.ask(worker, "metrics", "0"), r"GPU\[0\]\t\t: GPU use \(%\): \d+\n")
-        self.assertIn(": N/A\n", self.ask(worker, "info"))
+        self.assertRegex(self.ask(worker, "metrics", "0"), r"^GPU 0\n  GPU use \(%\) +\d+\n")
+        self.assertRegex(self.ask(worker, "info"), r"  VRAM total memory \(B\)  \d+  \(\d+\.\d GiB\)\n")
+        self.assertRegex(self.ask(worker, "info"), r"\n  N/A: .*\bSerial Number\b")
         done = run(BUILD / "bin/smi-remote", "info", "7", "--host", f"unix:{worker.socket}")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("there is no device 7; this worker shows 2", done.stderr)
@@ -109,6 +110,10 @@ class SmiRemote(Smi):
         links = self.ask_json(worker, "topology")["links"]
         self.assertEqual([link["hops"] for link in links], [0, 1, 1, 0])
         self.assertEqual([link["bandwidth_most_mb_per_s"] for link in links], [None] * 4)
+        text = self.ask(worker, "topology")
+        self.assertEqual(re.findall(r"(?m)^GPU([01]) +(\S+) +(\S+)$", text.partition("\n\n")[0]),
+                         [("0", "-", "memory"), ("1", "memory", "-")])
+        self.assertIn(f"GPU0     -    {links[1]['weight']:>2}\n", text)
         self.assertEqual([(link["from"], link["to"], link["link"]) for link in links],
                          [(0, 0, "same"), (0, 1, "memory"), (1, 0, "memory"), (1, 1, "same")])
 

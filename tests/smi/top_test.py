@@ -76,6 +76,8 @@ class Top(unittest.TestCase):
         with Screen(self.worker) as screen:
             screen.until(rf"GPU0[\s\S]*load \[[\s\S]*GPU1[\s\S]*{client.pid}\s+fault_client")
             screen.until("every 1 s")
+            screen.until(r"clock \S+.*temp \S+.*power \S+")
+            screen.until(r"q quit   \+ slower   - faster")
             screen.press("+")
             screen.until("every 2 s")
             screen.press("-")

@@ -27,8 +27,6 @@ using namespace tf;
 using namespace tf::tools;
 using reference::CommandLine;
 
-constexpr const char* kRule = "======================================================================";
-
 struct SmiOptions {
   std::string host;
   bool json = false;
@@ -99,7 +97,7 @@ Status list_devices(smi::Remote& remote, const SmiOptions& options) {
   if (options.json)
     fmt::print("{}\n", devices_json(*devices, all_of));
   else
-    fmt::print("{}\n{}{}\n", kRule, device_table(*devices, options.colored), kRule);
+    fmt::print("{}", ruled(device_table(*devices, options.colored)));
   return Status::ok();
 }
 
@@ -112,8 +110,8 @@ Status print_readings(smi::Remote& remote, const SmiOptions& options, Readings r
     return Status::ok();
   }
   for (const SeenDevice& device : *devices)
-    fmt::print("{}\n{}", kRule, reading_lines(device.index, readings(device)));
-  fmt::print("{}\n", kRule);
+    fmt::print("{}{}", &device == &devices->front() ? "" : "\n",
+               reading_lines(device.index, readings(device)));
   return Status::ok();
 }
 
@@ -162,31 +160,52 @@ std::string link_json(int from, int to, const smi::Link& link) {
   return object.add("peer_access", link.peer_access != 0).text();
 }
 
-Status show_topology(smi::Remote& remote, const SmiOptions& options) {
+// A table of `cell_of(link)`: from the device of the line to that of the column.
+template <typename CellOf>
+std::string link_table(const std::vector<std::vector<smi::Link>>& links, const char* title, CellOf cell_of) {
   std::vector<CellRow> rows{{{""}}};
-  std::vector<std::string> items;
-  for (int from = 0; from < remote.device_count(); ++from) {
-    rows.front().push_back({fmt::format("GPU{}", from)});
+  for (std::size_t from = 0; from < links.size(); ++from) {
+    rows.front().push_back({fmt::format("GPU{}", from), Tone::kPlain, true});
     CellRow row{{fmt::format("GPU{}", from)}};
-    for (int to = 0; to < remote.device_count(); ++to) {
-      smi::Link link;
-      TF_RETURN_IF_ERROR(remote.find_link(from, to, link));
-      row.push_back({name_of(link) + (from != to && link.peer_access != 0 ? "+peer" : "")});
-      items.push_back(link_json(from, to, link));
-    }
+    for (std::size_t to = 0; to < links.size(); ++to)
+      row.push_back({from == to ? "-" : cell_of(links[from][to])});
     rows.push_back(row);
   }
-  if (options.json)
+  return fmt::format("{}\n{}", title, table(rows, false));
+}
+
+std::string known_or(std::uint64_t number) { return smi::is_known(number) ? std::to_string(number) : "N/A"; }
+
+Status show_topology(smi::Remote& remote, const SmiOptions& options) {
+  std::vector<std::vector<smi::Link>> links(static_cast<std::size_t>(remote.device_count()));
+  std::vector<std::string> items;
+  for (int from = 0; from < remote.device_count(); ++from) {
+    for (int to = 0; to < remote.device_count(); ++to) {
+      smi::Link& link = links[static_cast<std::size_t>(from)].emplace_back();
+      TF_RETURN_IF_ERROR(remote.find_link(from, to, link));
+      items.push_back(link_json(from, to, link));
+    }
+  }
+  if (options.json) {
     fmt::print("{}\n", JsonObject().add_raw("links", json_array(items)).text());
-  else
-    fmt::print("{}", table(rows, false));
+    return Status::ok();
+  }
+  const auto weight_of = [](const smi::Link& link) { return known_or(link.weight); };
+  const auto hops_of = [](const smi::Link& link) { return known_or(link.hops); };
+  const auto access_of = [](const smi::Link& link) {
+    return std::string(link.peer_access != 0 ? "yes" : "no");
+  };
+  fmt::print("{}\n{}\n{}\n{}", link_table(links, "Link between devices", name_of),
+             link_table(links, "Weight (the less, the nearer)", weight_of),
+             link_table(links, "Hops", hops_of),
+             link_table(links, "Kernels can use memory of the other device", access_of));
   return Status::ok();
 }
 
 std::string screen_of(const smi::Remote& remote, const std::vector<SeenDevice>& devices,
                       const std::vector<smi::Session>& sessions, bool colored) {
-  return fmt::format("smi-remote: {}\n{}\n{}{}\n{}", remote.worker(), kRule, device_table(devices, colored),
-                     kRule, session_table(sessions, remote.device_count(), colored));
+  return fmt::format("smi-remote: {}\n{}{}", remote.worker(), ruled(device_table(devices, colored)),
+                     session_table(sessions, remote.device_count(), colored));
 }
 
 // One look as one line, for programs that read a stream of them.

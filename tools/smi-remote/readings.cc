@@ -110,6 +110,17 @@ std::optional<double> memory_percent(const SeenDevice& device) {
   return 100.0 * static_cast<double>(used) / static_cast<double>(total);
 }
 
+std::uint64_t temperature_of(const Sample& sample) {
+  return is_known(sample.edge_temperature_mc) ? sample.edge_temperature_mc : sample.hotspot_temperature_mc;
+}
+
+std::string power_text(const Sample& sample) {
+  const std::string now = in_unit(sample.power_uw, kMega, 0);
+  const std::string most = in_unit(sample.power_cap_uw, kMega, 0);
+  if (now.empty()) return {};
+  return now + (most.empty() ? "" : "/" + most) + " W";
+}
+
 std::string name_of(const smi::Link& link) {
   switch (static_cast<smi::LinkKind>(link.kind)) {
     case smi::LinkKind::kSame: return "0";

@@ -36,6 +36,10 @@ std::string in_unit(std::uint64_t number, double unit, int decimals, bool is_sig
 std::string pci_of(const smi::Facts& facts);
 // Percent, 0 to 100; nothing: it is not known.
 std::optional<double> memory_percent(const SeenDevice& device);
+// Of the edge or, where it has no sensor there, of the hottest place; thousandths of a degree.
+std::uint64_t temperature_of(const smi::Sample& sample);
+// "250 W", "250/700 W" where the most is known; empty: it is not known.
+std::string power_text(const smi::Sample& sample);
 // "PCIe"
 std::string name_of(const smi::Link& link);
 

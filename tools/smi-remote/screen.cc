@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <sstream>
 
 namespace tf::tools {
 namespace {
@@ -14,6 +16,7 @@ using smi::is_known;
 constexpr double kWarmShare = 0.6;
 constexpr double kHotShare = 0.85;
 constexpr double kUsualCritical_c = 100;  // where the device does not say
+constexpr std::size_t kProseColumns = 78;
 
 const char* escape_of(Tone tone) {
   switch (tone) {
@@ -34,14 +37,15 @@ Cell cell(const std::string& text, const char* unit = "") {
   return text.empty() ? Cell{"N/A", Tone::kDim} : Cell{text + unit, Tone::kPlain};
 }
 
+// Some devices have a sensor at the hottest place only.
 Cell temperature_cell(const smi::Sample& sample) {
-  Cell made = cell(in_unit(sample.edge_temperature_mc, 1000, 1, true), "c");
-  if (!is_known(sample.edge_temperature_mc)) return made;
+  const std::uint64_t shown = temperature_of(sample);
+  Cell made = cell(in_unit(shown, 1000, 0, true), " C");
+  if (!is_known(shown)) return made;
   const double critical = is_known(sample.critical_temperature_mc)
                               ? static_cast<double>(smi::as_signed(sample.critical_temperature_mc)) / 1000
                               : kUsualCritical_c;
-  if (critical > 0)
-    made.tone = tone_of(static_cast<double>(smi::as_signed(sample.edge_temperature_mc)) / 1000 / critical);
+  if (critical > 0) made.tone = tone_of(static_cast<double>(smi::as_signed(shown)) / 1000 / critical);
   return made;
 }
 
@@ -57,22 +61,26 @@ std::optional<double> percent_of(std::uint64_t number) {
 Cell fan_cell(const SeenDevice& device) {
   const std::uint64_t most = device.facts.fan_most;
   if (!is_known(device.sample.fan_level) || !is_known(most) || most == 0)
-    return cell(in_unit(device.sample.fan_rpm, 1, 0), "rpm");
+    return cell(in_unit(device.sample.fan_rpm, 1, 0), " rpm");
   return {fmt::format("{:.0f}%",
                       100.0 * static_cast<double>(device.sample.fan_level) / static_cast<double>(most)),
           Tone::kPlain};
 }
 
+std::string clipped(std::string text, std::size_t columns) {
+  if (text.size() > columns) text.replace(columns - 2, std::string::npos, "..");
+  return text;
+}
+
 CellRow row_of(const SeenDevice& device) {
   const smi::Sample& sample = device.sample;
   return {{fmt::format("{}", device.index), Tone::kPlain},
-          cell(smi::text_of(device.facts.name)),
+          cell(clipped(smi::text_of(device.facts.name), kNameColumnsMax)),
           temperature_cell(sample),
-          cell(in_unit(sample.power_uw, 1e6, 1), "W"),
-          cell(in_unit(sample.core_clock_hz, 1e6, 0), "Mhz"),
-          cell(in_unit(sample.memory_clock_hz, 1e6, 0), "Mhz"),
+          cell(power_text(sample)),
+          cell(in_unit(sample.core_clock_hz, 1e6, 0), " MHz"),
+          cell(in_unit(sample.memory_clock_hz, 1e6, 0), " MHz"),
           fan_cell(device),
-          cell(in_unit(sample.power_cap_uw, 1e6, 1), "W"),
           percent_cell(memory_percent(device)),
           percent_cell(percent_of(sample.core_busy_percent))};
 }
@@ -82,6 +90,37 @@ std::string printable(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
   return text;
+}
+
+// "LABEL: A, B, C", in lines of at most kProseColumns; those behind the first begin below A.
+std::string wrapped(const std::string& label, const std::vector<std::string>& items) {
+  std::string text = label;
+  std::size_t column = label.size();
+  for (std::size_t index = 0; index < items.size(); ++index) {
+    const std::string item = items[index] + (index + 1 == items.size() ? "" : ",");
+    if (index != 0 && column + 1 + item.size() > kProseColumns) {
+      text += '\n' + std::string(label.size(), ' ');
+      column = label.size();
+    } else if (index != 0) {
+      text += ' ';
+      ++column;
+    }
+    text += item;
+    column += item.size();
+  }
+  return text + '\n';
+}
+
+// Without escape sequences.
+std::size_t shown_columns(const std::string& line) {
+  std::size_t columns = 0;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '\033')
+      at = std::min(line.find('m', at), line.size());
+    else
+      ++columns;
+  }
+  return columns;
 }
 
 }  // namespace
@@ -97,10 +136,12 @@ std::string table(const std::vector<CellRow>& rows, bool colored) {
   for (const CellRow& row : rows) {
     for (std::size_t column = 0; column < row.size(); ++column) {
       const char* const escape = colored ? escape_of(row[column].tone) : "";
+      const std::size_t padding = widths[column] - row[column].text.size();
+      const bool is_right = column < rows.front().size() && rows.front()[column].is_right;
       const bool is_last = column + 1 == row.size();
-      const std::size_t padding = is_last ? 0 : widths[column] - row[column].text.size() + 2;
-      text += escape + printable(row[column].text) + (*escape != '\0' ? "\033[0m" : "") +
-              std::string(padding, ' ');
+      if (is_right) text.append(padding, ' ');
+      text += escape + printable(row[column].text) + (*escape != '\0' ? "\033[0m" : "");
+      if (!is_last) text.append(is_right ? 2 : padding + 2, ' ');
     }
     text += '\n';
   }
@@ -109,9 +150,8 @@ std::string table(const std::vector<CellRow>& rows, bool colored) {
 
 std::string device_table(const std::vector<SeenDevice>& devices, bool colored) {
   std::vector<CellRow> rows(1);
-  for (const char* const title :
-       {"GPU", "Name", "Temp", "AvgPwr", "SCLK", "MCLK", "Fan", "PwrCap", "VRAM%", "GPU%"})
-    rows.front().push_back({title, Tone::kPlain});
+  for (const char* const title : {"GPU", "Name", "Temp", "Power", "SCLK", "MCLK", "Fan", "VRAM%", "GPU%"})
+    rows.front().push_back({title, Tone::kPlain, rows.front().size() > 1});
   for (const SeenDevice& device : devices) rows.push_back(row_of(device));
   return table(rows, colored);
 }
@@ -119,8 +159,9 @@ std::string device_table(const std::vector<SeenDevice>& devices, bool colored) {
 std::string session_table(const std::vector<smi::Session>& sessions, int devices, bool colored) {
   if (sessions.empty()) return "No other sessions of this tenant\n";
   std::vector<CellRow> rows(1);
-  for (const char* const title : {"SESSION", "PID", "PROCESS NAME", "FROM", "AGE", "GPU(s)", "VRAM USED"})
-    rows.front().push_back({title, Tone::kPlain});
+  for (const std::string title : {"SESSION", "PID", "PROCESS NAME", "FROM", "AGE", "GPU(s)", "VRAM USED"})
+    rows.front().push_back({title, Tone::kPlain,
+                            title == "SESSION" || title == "PID" || title == "AGE" || title == "VRAM USED"});
   for (const smi::Session& session : sessions) {
     std::string on;
     std::uint64_t bytes = 0;
@@ -140,12 +181,31 @@ std::string session_table(const std::vector<smi::Session>& sessions, int devices
   return table(rows, colored);
 }
 
+std::string ruled(const std::string& table) {
+  std::size_t widest = 0;
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) widest = std::max(widest, shown_columns(line));
+  const std::string rule = std::string(widest, '=') + '\n';
+  return rule + table + rule;
+}
+
 std::string reading_lines(int device, const std::vector<Reading>& readings) {
-  std::string text;
+  std::size_t widest = 0;
   for (const Reading& reading : readings)
-    text += fmt::format("GPU[{}]\t\t: {}: {}\n", device, reading.label,
-                        reading.text.empty() ? "N/A" : printable(reading.text));
-  return text;
+    if (!reading.text.empty()) widest = std::max(widest, reading.label.size());
+  std::string text = fmt::format("GPU {}\n", device);
+  std::vector<std::string> unknown;
+  for (const Reading& reading : readings) {
+    if (reading.text.empty()) {
+      unknown.push_back(reading.label);
+      continue;
+    }
+    text += fmt::format("  {:<{}}  {}", reading.label, widest, printable(reading.text));
+    const bool is_bytes = reading.label.ends_with("(B)");
+    text += is_bytes ? fmt::format("  ({})\n", bytes_text(std::strtoull(reading.text.c_str(), nullptr, 10)))
+                     : "\n";
+  }
+  return unknown.empty() ? text : text + wrapped("  N/A: ", unknown);
 }
 
 std::string bytes_text(std::uint64_t bytes) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "tools/smi-remote/screen.h"
@@ -15,10 +16,13 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr int kLabelColumns = 7;   // "  load "
-constexpr int kValueColumns = 24;  // behind a bar
+constexpr int kLabelColumns = 7;       // "  load "
+constexpr int kValueColumns = 31;      // " 100% 1023.9 MiB / 1023.9 GiB" behind a bar
+constexpr int kHalfValueColumns = 34;  // " 100%  mem " and " 100% 1023.9 GiB", around two bars in a line
 constexpr int kBarLeast = 10;
 constexpr seconds kLongest{60};
+constexpr int kSessionRows = 4;  // that are kept free for sessions, with their heading
+constexpr const char* kKeys = "q quit   + slower   - faster";
 
 const char* color_of(double percent, const TopStyle& style) {
   if (!style.colored) return "";
@@ -30,26 +34,83 @@ std::string strong(const std::string& text, const TopStyle& style) {
   return style.colored ? "\033[1m" + text + "\033[0m" : text;
 }
 
-std::string or_none(const std::string& text, const char* unit) { return text.empty() ? "N/A" : text + unit; }
+std::string or_none(const std::string& text, const char* unit = "") {
+  return text.empty() ? "N/A" : text + unit;
+}
 
-std::string device_lines(const SeenDevice& device, const History& history, const TopStyle& style) {
+std::string percent_text(double percent) { return percent < 0 ? " N/A" : fmt::format("{:3.0f}%", percent); }
+
+// What a device has, ready to be shown.
+struct Gauges {
+  double load;    // percent; negative: not known
+  double memory;  // likewise
+  std::string used;
+  std::string total;
+};
+
+Gauges gauges_of(const SeenDevice& device) {
+  const bool is_loaded = smi::is_known(device.sample.core_busy_percent);
+  Gauges gauges{is_loaded ? static_cast<double>(device.sample.core_busy_percent) : -1,
+                memory_percent(device).value_or(-1), "", ""};
+  if (gauges.memory < 0) return gauges;
+  gauges.used = bytes_text(device.sample.memory_used_bytes);
+  gauges.total = bytes_text(device.facts.memory_total_bytes);
+  return gauges;
+}
+
+std::string heading(const SeenDevice& device, const TopStyle& style) {
   const smi::Sample& sample = device.sample;
+  return strong(fmt::format("GPU{} {}", device.index, smi::text_of(device.facts.name)), style) +
+         fmt::format(
+             "  clock {}  temp {}  power {}\n", or_none(in_unit(sample.core_clock_hz, 1e6, 0), " MHz"),
+             or_none(in_unit(temperature_of(sample), 1000, 0, true), " C"), or_none(power_text(sample)));
+}
+
+// A bar for each, and the past.
+std::string four_lines(const SeenDevice& device, const History& history, const TopStyle& style) {
+  const Gauges gauges = gauges_of(device);
   const int width = std::max(kBarLeast, style.columns - kLabelColumns - kValueColumns);
-  const bool is_loaded = smi::is_known(sample.core_busy_percent);
-  const double load = is_loaded ? static_cast<double>(sample.core_busy_percent) : -1;
-  const double memory = memory_percent(device).value_or(-1);
-  const std::string used =
-      memory < 0 ? "N/A"
-                 : bytes_text(sample.memory_used_bytes) + " / " + bytes_text(device.facts.memory_total_bytes);
-  std::string text = strong(fmt::format("GPU{} {}", device.index, smi::text_of(device.facts.name)), style);
-  text += fmt::format("  {}  {}  {}\n", or_none(in_unit(sample.core_clock_hz, 1e6, 0), " MHz"),
-                      or_none(in_unit(sample.edge_temperature_mc, 1000, 0, true), " C"),
-                      or_none(in_unit(sample.power_uw, 1e6, 0), " W"));
-  text += fmt::format("  load {} {}\n", bar(load, width, style),
-                      is_loaded ? fmt::format("{:.0f}%", load) : "N/A");
-  text += fmt::format("  mem  {} {}\n", bar(memory, width, style), used);
-  return text + fmt::format("  past {}\n",
-                            curve(history.loads(device.index, static_cast<std::size_t>(width)), style));
+  const auto count = static_cast<std::size_t>(width - 2);
+  const std::vector<int> loads = history.loads(device.index, count);
+  return heading(device, style) +
+         fmt::format("  load {} {}\n", bar(gauges.load, width, style), percent_text(gauges.load)) +
+         fmt::format("  mem  {} {}{}\n", bar(gauges.memory, width, style), percent_text(gauges.memory),
+                     gauges.memory < 0 ? "" : " " + gauges.used + " / " + gauges.total) +
+         fmt::format("  past {}{}\n", std::string(count - loads.size() + 1, ' '), curve(loads, style));
+}
+
+// Both bars in one line.
+std::string bars_line(const SeenDevice& device, const std::string& label, const TopStyle& style) {
+  const Gauges gauges = gauges_of(device);
+  const int both = style.columns - static_cast<int>(label.size()) - kHalfValueColumns;
+  const int width = std::max(kBarLeast, both / 2);
+  return fmt::format("{}load {} {}  mem {} {} {}\n", label, bar(gauges.load, width, style),
+                     percent_text(gauges.load), bar(gauges.memory, width, style), percent_text(gauges.memory),
+                     gauges.used);
+}
+
+std::string device_lines(const SeenDevice& device, int lines, const History& history, const TopStyle& style) {
+  if (lines == 4) return four_lines(device, history, style);
+  if (lines == 2) return heading(device, style) + bars_line(device, "  ", style);
+  return bars_line(device, fmt::format("GPU{:<3}", device.index), style);
+}
+
+// The most with which all devices fit, beside `others` lines; 1 if none does.
+int lines_of_each(int devices, int others, int rows) {
+  for (const int lines : {4, 2})
+    if (devices * lines + others <= rows) return lines;
+  return 1;
+}
+
+// Just as many lines as that; what is too much is left out.
+std::string lines_of(const std::string& text, int count) {
+  std::istringstream lines(text);
+  std::string kept;
+  for (std::string line; count > 0; --count) {
+    if (!std::getline(lines, line)) line.clear();
+    kept += line + '\n';
+  }
+  return kept;
 }
 
 seconds changed(int key, seconds interval) {
@@ -113,12 +174,21 @@ std::string curve(const std::vector<int>& loads, const TopStyle& style) {
 std::string top_screen(const std::string& worker, seconds interval, const std::vector<SeenDevice>& devices,
                        const std::vector<smi::Session>& sessions, const History& history,
                        const TopStyle& style) {
+  const int count = static_cast<int>(devices.size());
+  // Around them: a title, a line between, sessions, the keys.
+  const int others = 3 + std::min(kSessionRows, static_cast<int>(sessions.size()) + 1);
+  const int lines = lines_of_each(count, others, style.rows);
+  const int fit = std::clamp(style.rows - others - 1, 1, std::max(count, 1));
+  const bool all_fit = lines > 1 || count + others <= style.rows;
   std::string text =
-      strong("hip-remote top", style) +
-      fmt::format("  {}  every {} s  (q ends, + and - change that)\n", worker, interval.count());
-  for (const SeenDevice& device : devices) text += device_lines(device, history, style);
+      strong("hip-remote top", style) + fmt::format("  every {} s  {}\n", interval.count(), worker);
+  for (int index = 0; index < (all_fit ? count : fit); ++index)
+    text += device_lines(devices[static_cast<std::size_t>(index)], lines, history, style);
+  if (!all_fit) text += fmt::format("{} more devices do not fit here\n", count - fit);
   if (devices.empty()) text += "No devices\n";
-  return text + "\n" + session_table(sessions, static_cast<int>(devices.size()), style.colored);
+  text += "\n" + session_table(sessions, count, style.colored);
+  return lines_of(text, style.rows - 1) + (style.colored ? fmt::format("\033[7m{}\033[0m", kKeys) : kKeys) +
+         "\n";
 }
 
 Status run_top(smi::Remote& remote, seconds interval, bool colored) {
@@ -131,7 +201,8 @@ Status run_top(smi::Remote& remote, seconds interval, bool colored) {
     Result<std::vector<smi::Session>> sessions = remote.sessions();
     if (!sessions) return sessions.status();
     history.add(*devices);
-    const TopStyle style{terminal->size().columns, terminal->has_blocks(), colored};
+    const ScreenSize size = terminal->size();
+    const TopStyle style{size.columns, size.rows, terminal->has_blocks(), colored};
     terminal->draw(top_screen(remote.worker(), interval, *devices, *sessions, history, style));
   } while (wait_for_turn(*terminal, interval));
   return Status::ok();

@@ -27,6 +27,7 @@ class History {
 
 struct TopStyle {
   int columns = 80;
+  int rows = 24;
   bool has_blocks = false;  // the terminal shows more than ASCII
   bool colored = true;
 };
@@ -35,6 +36,8 @@ struct TopStyle {
 std::string bar(double percent, int width, const TopStyle& style);
 // One character for each load.
 std::string curve(const std::vector<int>& loads, const TopStyle& style);
+// As many lines as the terminal has. The more devices there are, the fewer lines each has: sessions stay
+// seen.
 std::string top_screen(const std::string& worker, std::chrono::seconds interval,
                        const std::vector<SeenDevice>& devices, const std::vector<smi::Session>& sessions,
                        const History& history, const TopStyle& style);
