@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Device code: from clang's IR for an AMD GPU to code objects for the host's cores and PTX for NVIDIA GPUs."""
 import os
+import re
 import shutil
 import struct
+import subprocess
 
 from . import elf, ir, note, nvptx
 from .commandline import CPU_TARGET
@@ -51,6 +53,13 @@ def has_code(text):
     return ' amdgpu_kernel ' in text or ' externally_initialized ' in text
 
 
+def major_version(tool):
+    """14 for a tool of LLVM 14; 0 if it does not say."""
+    said = subprocess.run([tool, '--version'], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    found = re.search(r'version (\d+)', said.stdout)
+    return int(found[1]) if found else 0
+
+
 class DeviceCompiler:
     def __init__(self, runner, work, march, optimize):
         self.runner, self.work, self.march, self.optimize = runner, work, march, optimize
@@ -86,10 +95,15 @@ class DeviceCompiler:
         if chosen:
             return chosen
         beside = os.path.join(os.path.dirname(os.path.realpath(shutil.which(self.runner.clang))), name)
-        for candidate in (beside, name + '-14', name):
-            if shutil.which(candidate):
+        if shutil.which(beside):
+            return beside
+        # An older one cannot read what clang writes.
+        wanted = major_version(self.runner.clang)
+        for candidate in ('%s-%d' % (name, wanted), name):
+            if shutil.which(candidate) and major_version(candidate) >= wanted:
                 return candidate
-        raise Failed('%s is not installed (Debian: llvm-14)' % name, 127)
+        raise Failed('clang %d needs %s of LLVM %d or newer, which is not installed (Debian: llvm-%d)'
+                     % (wanted, name, wanted, wanted), 127)
 
     def compile(self, job, target, whole_program=True, prelude=None):
         """What clang makes of the device code of one source, as text; `job` is its job for amd_target(target)."""

@@ -11,6 +11,9 @@ import unittest
 HIPCC, KERNEL_TEST, KERNELS, NATIVE = [os.path.abspath(sys.argv.pop(1)) for _ in range(4)]
 VERSIONS = range(14, 41)
 INSTALLED = [n for n in VERSIONS if shutil.which('clang++-%d' % n)]
+# Debian has llvm-link in another package than clang.
+WHOLE = [n for n in INSTALLED
+         if os.path.exists(os.path.dirname(os.path.realpath(shutil.which('clang++-%d' % n))) + '/llvm-link')]
 PROGRAM = '''#include <hip/hip_runtime.h>
 #include <cstdio>
 struct alignas(32) Wide { char name; double value; };
@@ -58,10 +61,10 @@ class Versions(unittest.TestCase):
         return done
 
     def for_each(self, test):
-        for version in INSTALLED:
+        for version in WHOLE:
             with self.subTest(clang=version):
                 test(version)
-        print('with clang', ', '.join(map(str, INSTALLED)) or 'of no version: none is installed')
+        print('with clang', ', '.join(map(str, WHOLE)) or 'of no version: none is installed')
 
     def test_code_objects(self):
         def check(version):
@@ -98,6 +101,23 @@ class Versions(unittest.TestCase):
                 self.assertEqual(done.returncode, 1)
                 self.assertIn('PTX is made with clang 14', done.stderr)
         self.for_each(check)
+
+    def test_a_linker_that_is_older_than_clang(self):
+        clang = os.path.join(self.place.name, 'clang++')
+        with open(clang, 'w', encoding='utf-8') as file:
+            file.write('#!/bin/sh\n[ "$1" = --version ] && echo clang version 99.0.0 || exec clang++-14 "$@"\n')
+        os.chmod(clang, 0o755)
+        with open(os.path.join(self.place.name, 'names.hip'), 'w', encoding='utf-8') as file:
+            file.write(NAMES)
+        environment = dict(os.environ, HIPCC_CPU_CLANG=clang)
+        for linker, code, said in ((None, 127, 'clang 99 needs llvm-link of LLVM 99 or newer'),
+                                   ('llvm-link-14', 0, '')):
+            if linker:
+                environment['HIPCC_CPU_LLVM_LINK'] = linker
+            done = subprocess.run([HIPCC, '--genco', 'names.hip', '-o', 'names.co'], env=environment, text=True,
+                                  capture_output=True, cwd=self.place.name, check=False)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(said, done.stderr)
 
 
 if __name__ == '__main__':
