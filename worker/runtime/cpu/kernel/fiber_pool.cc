@@ -125,9 +125,12 @@ void FiberPool::trim() {
     old.push_back(std::move(idle_.front().slab));
     idle_.pop_front();
   }
-  mapped_ -= old.size();
-  const MutexUnlock meanwhile(mutex_);  // unmapping takes its time
-  old.clear();
+  const std::size_t unmapped = old.size();
+  {
+    const MutexUnlock meanwhile(mutex_);  // unmapping takes its time
+    old.clear();
+  }
+  mapped_ -= unmapped;
 }
 
 FiberPool::Counts FiberPool::counts() {
