@@ -4,6 +4,7 @@
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -73,6 +74,10 @@ class Messages(unittest.TestCase):
                 (('--sessions-max', '5000'), 'expected a number from 1 to 4096'),
                 (('--no-tcp',), '--no-tcp needs --socket'),
                 (('--listen', '0.0.0.0'), 'SSH tunnel'),
+                (('--listen', '0.0.0.0:80'), 'SSH tunnel to 127.0.0.1:80.'),
+                (('--listen', '127.0.0.1:x'), '--listen: '),
+                (('--listen', 'unix:/x/a'), '--listen unix:/x/a: a Unix socket is named by --socket'),
+                (('--listen', '127.0.0.1:81', '--port', '82'), 'name two ports'),
                 (('--socket', '/' + 'x' * 200), 'longer than 107 bytes'),
                 (('--socket', '@a', '--allow-uid', 'no-such-user'), 'there is no such user here'),
                 (('--socket', '@a', '--allow-gid', 'no-such-group'), 'there is no such group here'),
@@ -231,6 +236,18 @@ class Messages(unittest.TestCase):
             self.assertRegex(worker.stderr.readline(), r'listening on 127\.0\.0\.1:\d+')
             worker.terminate()
             self.assertEqual(worker.wait(20), 0)
+
+    def test_a_host_and_a_port_in_one_word(self):
+        with socket.create_server(('127.0.0.1', 0)) as free:
+            port = free.getsockname()[1]
+        for words in (('--listen', f'127.0.0.1:{port}'), ('--listen', '127.0.0.1', '--port', str(port)),
+                      ('--listen', f'127.0.0.1:{port}', '--port', str(port))):
+            with subprocess.Popen([WORKER, *words, '--runtime', 'cpu'], stderr=subprocess.PIPE, text=True,
+                                  env=support.CLEAN) as worker:
+                self.addCleanup(support.end, worker)
+                self.assertIn(f'listening on 127.0.0.1:{port}', worker.stderr.readline())
+                worker.terminate()
+                self.assertEqual(worker.wait(20), 0)
 
     def test_a_device_that_there_is_not(self):
         for words, variables in ((('--device', '2'), {}), ((), {'TF_DEVICE_ID': '2'})):

@@ -20,7 +20,6 @@ namespace about = reference::hip_worker;
 
 void take(const reference::CommandLine& line, Options& options) {
   options.port = static_cast<std::uint16_t>(line.number(about::kPort, options.port));
-  options.listen = line.text(about::kListen, options.listen);
   // A door for every user of the machine, or for other machines: only if it is asked for.
   options.no_tcp = line.has(about::kNoTcp);
   options.tcp =
@@ -95,6 +94,24 @@ Status take_limits(const reference::CommandLine& line, Options& options) {
   return Status::ok();
 }
 
+// HOST, or as elsewhere HOST:PORT. A client's address has the same forms.
+Status take_listen(const reference::CommandLine& line, Options& options) {
+  if (!line.has(about::kListen)) return Status::ok();
+  const std::string text = line.text(about::kListen);
+  const Result<net::Address> address = net::Address::parse(text);
+  if (!address) return Status(address.code(), "--listen: " + address.status().message());
+  if (address.value().is_unix())
+    return invalid_argument("--listen " + text + ": a Unix socket is named by --socket");
+  options.listen = address.value().host();
+  const bool has_port = options.listen != text && text.ends_with(fmt::format(":{}", address.value().port()));
+  if (!has_port) return Status::ok();
+  if (line.has(about::kPort) && options.port != address.value().port())
+    return invalid_argument(
+        fmt::format("--listen {} and --port {} name two ports: one of them is enough", text, options.port));
+  options.port = address.value().port();
+  return Status::ok();
+}
+
 Status take_metrics(const reference::CommandLine& line, Options& options) {
   if (!line.has(about::kMetrics)) return Status::ok();
   const Result<net::Address> address = Scrapes::parse(line.text(about::kMetrics));
@@ -136,6 +153,7 @@ ParseResult parse_options(int argc, char** argv, Options& options) {
   if (status) status = take_keys(line, options);
   if (status) status = take_sandbox_options(line, options);
   if (status) status = take_limits(line, options);
+  if (status) status = take_listen(line, options);
   if (status) status = take_metrics(line, options);
   if (!status) {
     log(LogLevel::kError, "{}", status.message());
