@@ -14,6 +14,10 @@ COPY_BYTES = 256 * MIB
 FOREVER = 10**15
 
 
+def killed(log):
+    return [line for line in log.splitlines() if "killed by signal" in line and "audit:" not in line]
+
+
 class WorkerDeath(FaultTest):
     def strike(self, transport, arguments, until, whole_worker):
         with Worker() as worker:
@@ -57,9 +61,9 @@ class WorkerDeath(FaultTest):
                     with worker.client(transport, "hold", MIB) as client:
                         client.expect("holding", 20)
                         os.kill(serving, number)
-                        self.assertTrue(eventually(lambda: "killed by signal" in worker.log(), 10), worker.log())
-                        ended = [line for line in worker.log().splitlines()
-                                 if "killed by signal" in line and "audit:" not in line]
+                        # The audit's line comes before it.
+                        self.assertTrue(eventually(lambda: killed(worker.log()), 10), worker.log())
+                        ended = killed(worker.log())
                         self.assertEqual(len(ended), 1, ended)
                         self.assertIn(f'("fault_client"[{client.pid}], HIP 5, over {transport}, device 0) ended: '
                                       f"killed by signal {number.value} (", ended[0])
