@@ -9,7 +9,8 @@
 
 namespace {
 
-hipError_t say_lacking(const char* name) {
+// Unused where the library lacks nothing.
+[[maybe_unused]] hipError_t say_lacking(const char* name) {
   std::printf("libamdhip64 has no %s\n", name);
   std::fflush(stdout);
   return hipErrorNotSupported;
