@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cases of the API suite that AMD's runtime 5.2.3 above the stand-in cannot pass, or not in time: patterns by reason.
 
-Unless a reason says otherwise, they fail natively as well. api_test.py --left-out --natively runs them.
+Most that were run natively (some 60) fail there as well. api_test.py --left-out --natively runs them.
 """
 
 # What AMD's runtime says before it aborts in hipHostUnregister: it takes the host's address out of a table, and then
@@ -29,7 +29,9 @@ LEFT_OUT = {
     "AMD's hiprtc 5.2.3 has older headers, and no bitcode to link": ["Rtc.*Headers*", "Rtc.TheTypeOf*", "RtcLink.*"],
     "kernels of millions of steps: the interpreter takes too long": [
         "Launch.WithEventsAround", "KernelOrder.MoreThanAQueueHolds", "Kinds/*.RunsWhileItsStreamIsFull/*"],
-    "fails now and then over shm (twice of six), never natively: not understood yet": [
+    # hipStreamSynchronize returns before the stream's last fill, natively as well, once a thread waits with it and
+    # another asks hipStreamQuery: as the worker does.
+    "AMD's 5.2.3: a wait ends early while another thread queries the stream": [
         "Thread.CallersAndTheStreamTakeTurns"],
     "programs of other tests": ["*.DISABLED_*"],
 }
