@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kCutBytes = 8;  // AMD's runtime cuts fills at multiples of it
 constexpr std::size_t kByteValues = 256;
+constexpr std::size_t kRowNodesMax = 1 << 16;  // of one fill in a graph
 
 protocol::HipTable runtime;  // its own functions
 
@@ -139,6 +140,7 @@ hipError_t add_fill(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t
     line.width *= rows;
     rows = 1;
   }
+  if (rows > kRowNodesMax) return hipErrorNotSupported;
   Chain chain(node, graph, before, count);
   for (std::size_t y = 0; y < rows; ++y) {
     if (const hipError_t error = chain.add(line)) return error;

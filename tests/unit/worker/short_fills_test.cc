@@ -189,5 +189,22 @@ TEST_F(ShortFills, EachRowOfAGraphIsALine) {
   EXPECT_STREQ(memory, "..ab..ab..ab....");
 }
 
+TEST_F(ShortFills, TooManyRowsOfAGraphAreRefused) {
+  alignas(8) char memory[] = "........";
+  std::uintptr_t last = 1;
+  hipMemsetParams fill{};
+  fill.dst = memory;
+  fill.elementSize = 1;
+  fill.value = 'a';
+  fill.width = 1;
+  fill.height = (std::size_t{1} << 16) + 1;
+  fill.pitch = 2;
+  hipGraphNode_t node = nullptr;
+  EXPECT_EQ(mended().hipGraphAddMemsetNode(&node, reinterpret_cast<hipGraph_t>(&last), nullptr, 0, &fill),
+            hipErrorNotSupported);
+  EXPECT_EQ(last, 1U);
+  EXPECT_STREQ(memory, "........");
+}
+
 }  // namespace
 }  // namespace tf::worker
