@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "hipcore/wire/gen/majors.h"
+#include "worker/base/early_waits.h"
 #include "worker/base/log.h"
 #include "worker/base/short_fills.h"
 
@@ -174,7 +175,10 @@ Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::st
   runtime.name_ = std::move(name);
   runtime.path_ = path.empty() ? file : path;
   runtime.missing_ = protocol::load(runtime.hip_, library);
-  if (is_amds(runtime.path_)) mend_short_fills(runtime.hip_);
+  if (is_amds(runtime.path_)) {
+    mend_short_fills(runtime.hip_);
+    mend_early_waits(runtime.hip_);
+  }
   runtime.optional_ = find_optional(library);
   return runtime;
 }

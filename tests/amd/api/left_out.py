@@ -29,9 +29,5 @@ LEFT_OUT = {
     "AMD's hiprtc 5.2.3 has older headers, and no bitcode to link": ["Rtc.*Headers*", "Rtc.TheTypeOf*", "RtcLink.*"],
     "kernels of millions of steps: the interpreter takes too long": [
         "Launch.WithEventsAround", "KernelOrder.MoreThanAQueueHolds", "Kinds/*.RunsWhileItsStreamIsFull/*"],
-    # hipStreamSynchronize returns before the stream's last fill, natively as well, once a thread waits with it and
-    # another asks hipStreamQuery: as the worker does.
-    "AMD's 5.2.3: a wait ends early while another thread queries the stream": [
-        "Thread.CallersAndTheStreamTakeTurns"],
     "programs of other tests": ["*.DISABLED_*"],
 }
