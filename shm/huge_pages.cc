@@ -5,12 +5,15 @@
 #include <sys/mman.h>
 
 #include <cstdint>
-#include <fstream>
+#include <string>
+
+#include "transport/base/file_reader.h"
 
 namespace tf::shm {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kSettingBytesMax = 4096;
 
 }  // namespace
 
@@ -23,9 +26,8 @@ void populate(void* memory, std::size_t bytes) {
 }
 
 std::string describe_huge_pages(const char* setting) {
-  std::ifstream file(setting);
-  std::string text;
-  if (!std::getline(file, text)) return "no (this kernel has none)";
+  const std::string text = read_file(setting, kSettingBytesMax);
+  if (text.empty()) return "no (this kernel has none)";
   const std::size_t first = text.find('[');
   const std::size_t end = text.find(']');
   if (first == std::string::npos || end == std::string::npos || end < first)

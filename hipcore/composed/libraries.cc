@@ -3,8 +3,9 @@
 #include "hipcore/composed/libraries.h"
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <string>
+
+#include "transport/base/file_reader.h"
 
 namespace tf::composed {
 namespace {
@@ -56,9 +57,9 @@ TF_COMPOSED hipError_t hipLibraryLoadFromFile(hipLibrary_t* library, const char*
       !are_possible(option_count, library_options, library_option_count))
     return refuse(hipErrorInvalidValue);
   return guarded([&]() -> hipError_t {
-    std::ifstream file(path, std::ios::binary);
+    tf::FileReader file(path);
     if (!file) return refuse(hipErrorFileNotFound);
-    const std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    const std::string bytes = tf::read_rest(file);
     if (bytes.empty()) return refuse(hipErrorInvalidImage);
     Library made;
     made.path = path;

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <fstream>
 #include <optional>
 #include <thread>
 
 #include "proxy/base/http_get.h"
+#include "transport/base/file_reader.h"
 #include "transport/net/address.h"
 
 namespace tf::proxy {
@@ -60,11 +60,7 @@ std::string without_end(std::string text) {
 
 // Empty: there is no token.
 std::string read_token(const std::string& path) {
-  std::string token(kHttpTokenBytesMax + 1, '\0');
-  std::ifstream file(path, std::ios::binary);
-  if (!file.read(token.data(), static_cast<std::streamsize>(token.size())) && file.gcount() == 0) return {};
-  token.resize(static_cast<std::size_t>(file.gcount()));
-  return without_end(std::move(token));
+  return without_end(read_file(path, kHttpTokenBytesMax + 1));
 }
 
 // None: ask again.

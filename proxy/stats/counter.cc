@@ -6,8 +6,9 @@
 #include <cpuid.h>
 #include <sys/prctl.h>
 
-#include <fstream>
 #include <string>
+
+#include "transport/base/file_reader.h"
 #endif
 
 namespace tf::proxy::stats {
@@ -26,12 +27,15 @@ bool is_invariant() {
   return __get_cpuid(kPowerManagementLeaf, &eax, &ebx, &ecx, &edx) != 0 && (edx & kInvariantBit) != 0;
 }
 
+constexpr std::size_t kClockNameBytesMax = 256;
+
 // A kernel that found the counter unsteady has chosen a clock of another kind. Where it does not say which,
 // the processor is believed.
 bool is_kernels_clock() {
-  std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-  std::string name;
-  if (!(file >> name)) return true;
+  std::string name =
+      read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", kClockNameBytesMax);
+  while (!name.empty() && name.back() == '\n') name.pop_back();
+  if (name.empty()) return true;
   // The last two are made of the counter, for virtual machines.
   return name == "tsc" || name == "kvm-clock" || name == "hyperv_clocksource_tsc_page";
 }

@@ -2,7 +2,9 @@
 // Reads and checks a file of statistics.
 #include "proxy/stats/record.h"
 
-#include <fstream>
+#include <cstddef>
+
+#include "transport/base/file_reader.h"
 
 namespace tf::proxy::stats {
 namespace {
@@ -17,12 +19,11 @@ void scale(const ClockScale& clock, FunctionCount& counts) {
 }  // namespace
 
 Result<Record> read_record(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  FileReader file(path);
   if (!file) return Status(Code::kUnavailable, path + " cannot be opened");
   Record record;
-  file.read(reinterpret_cast<char*>(&record), sizeof record);
-  if (static_cast<std::size_t>(file.gcount()) != sizeof record ||
-      file.peek() != std::ifstream::traits_type::eof())
+  std::byte behind{};
+  if (file.read(&record, sizeof record) != sizeof record || file.read(&behind, 1) != 0)
     return Status(Code::kProtocol, path + " does not have the size of a record");
   if (record.magic != kRecordMagic || record.functions_hash != kFunctionsHash)
     return Status(Code::kProtocol, path + " is not a record, or comes from another version of libamdhip64");

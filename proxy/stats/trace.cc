@@ -8,11 +8,11 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <tuple>
 
 #include "hipcore/wire/handle.h"
+#include "transport/base/file_reader.h"
 
 namespace tf::proxy::stats {
 namespace {
@@ -86,13 +86,10 @@ std::string printable(const TraceName& name) {
   return text;
 }
 
-std::map<std::uint64_t, std::string> read_names(std::ifstream& file, std::uint64_t count) {
+std::map<std::uint64_t, std::string> read_names(FileReader& file, std::uint64_t count) {
   std::vector<TraceName> names(static_cast<std::size_t>(std::min<std::uint64_t>(count, kTraceNamesMax)));
-  file.clear();
-  file.seekg(offsetof(TraceFile, names));
-  file.read(reinterpret_cast<char*>(names.data()),
-            static_cast<std::streamsize>(names.size() * sizeof(TraceName)));
-  names.resize(static_cast<std::size_t>(file.gcount()) / sizeof(TraceName));
+  if (!file.seek(offsetof(TraceFile, names))) return {};
+  names.resize(file.read(names.data(), names.size() * sizeof(TraceName)) / sizeof(TraceName));
   std::map<std::uint64_t, std::string> found;
   for (const TraceName& each : names)
     if (each.function != 0) found[each.function] = printable(each);
@@ -164,21 +161,20 @@ void append(TraceFile& file, TraceCursor& cursor, const TraceEvent& event) {
 }
 
 Result<Trace> read_trace(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  FileReader file(path);
   if (!file) return Status(Code::kUnavailable, path + " cannot be opened");
   TraceHead head;
-  file.read(reinterpret_cast<char*>(&head), sizeof head);
-  if (file.gcount() != sizeof head || head.magic != kTraceMagic || head.functions_hash != kFunctionsHash)
+  if (file.read(&head, sizeof head) != sizeof head || head.magic != kTraceMagic ||
+      head.functions_hash != kFunctionsHash)
     return Status(Code::kProtocol, path + " is no trace, or comes from another version of libamdhip64");
   Trace trace;
   trace.pid = head.pid;
   trace.program.assign(head.program.data(), ::strnlen(head.program.data(), head.program.size()));
   const std::size_t there = std::min<std::uint64_t>(head.given, kTraceEventsMax);
   trace.events.resize(there);
-  file.seekg(offsetof(TraceFile, events));
-  file.read(reinterpret_cast<char*>(trace.events.data()),
-            static_cast<std::streamsize>(there * sizeof(TraceEvent)));
-  trace.events.resize(static_cast<std::size_t>(file.gcount()) / sizeof(TraceEvent));
+  const bool is_seekable = file.seek(offsetof(TraceFile, events));
+  const std::size_t bytes = is_seekable ? file.read(trace.events.data(), there * sizeof(TraceEvent)) : 0;
+  trace.events.resize(bytes / sizeof(TraceEvent));
   std::erase_if(trace.events, [](const TraceEvent& event) { return event.kind == 0; });
   trace.left_out =
       head.left_out + std::erase_if(trace.events, [](const auto& one) { return !is_right(one); });
