@@ -66,7 +66,7 @@ constexpr std::size_t kMiB = 1 << 20;
 TEST_P(Bulk, EverySizeBothWays) {
   const std::vector<std::size_t> sizes = {
       1,     2,     7,      8,        63,   64,       4095,         4096,     4097,
-      65536, 65537, 262145, kMiB - 1, kMiB, kMiB + 1, 3 * kMiB + 5, 64 * kMiB};
+      65536, 65537, 262145, kMiB - 1, kMiB, kMiB + 1, 3 * kMiB + 5, 17 * kMiB};
   const auto sender = [&](std::unique_ptr<Endpoint> endpoint) {
     Peer peer(std::move(endpoint));
     for (std::size_t index = 0; index < sizes.size(); ++index)
