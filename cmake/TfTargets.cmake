@@ -28,6 +28,10 @@ endforeach()
 add_library(tf_options INTERFACE)
 target_compile_options(tf_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                        -Wno-sign-conversion -fno-omit-frame-pointer)
+# Where sources are compiled together, a name may hide one of another file.
+if(CMAKE_UNITY_BUILD)
+  target_compile_options(tf_options INTERFACE -Wno-shadow)
+endif()
 if(TF_WERROR)
   target_compile_options(tf_options INTERFACE -Werror)
 endif()
@@ -94,12 +98,18 @@ function(tf_library name)
   target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:tf_options> ${ARG_PRIVATE_DEPENDS}
                         PUBLIC ${ARG_DEPENDS})
   tf_optimisable(${name})
+  tf_use_precompiled(${name} library)
 endfunction()
 
 function(tf_executable name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE tf_options ${ARG_DEPENDS})
+  if(ARG_DEPENDS MATCHES "GTest::")
+    tf_use_precompiled(${name} test)
+  else()
+    tf_use_precompiled(${name} program)
+  endif()
 endfunction()
 
 # Sets a variable to so many seconds, or more where a sanitizer makes everything slower.

@@ -11,7 +11,7 @@
 namespace tf::api_test {
 namespace {
 
-constexpr std::size_t kBytes = 1 << 20;
+constexpr std::size_t kExternalBytes = 1 << 20;
 // Outside the enums: conversions that the compiler must not see through.
 volatile int raw_nosuchtype = 99;
 
@@ -41,10 +41,11 @@ hipExternalMemoryBufferDesc part(std::size_t offset, std::size_t bytes) {
 class ExternalMemory : public testing::Test {
  protected:
   void SetUp() override {
-    const int file = make_file(kBytes);
-    host_ = static_cast<unsigned char*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+    const int file = make_file(kExternalBytes);
+    host_ = static_cast<unsigned char*>(
+        mmap(nullptr, kExternalBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
     ASSERT_NE(host_, MAP_FAILED);
-    const auto description = describe(file, kBytes);
+    const auto description = describe(file, kExternalBytes);
     const hipError_t error = hipImportExternalMemory(&memory_, &description);
     if (error == hipErrorNotSupported) {
       EXPECT_TRUE(is_remote());
@@ -59,7 +60,7 @@ class ExternalMemory : public testing::Test {
     if (memory_ != nullptr) {
       EXPECT_EQ(hipDestroyExternalMemory(memory_), hipSuccess);
     }
-    munmap(host_, kBytes);
+    munmap(host_, kExternalBytes);
   }
 
   unsigned char* host_ = nullptr;
@@ -67,39 +68,39 @@ class ExternalMemory : public testing::Test {
 };
 
 TEST_F(ExternalMemory, DevicesReadAndWriteIt) {
-  const auto whole = part(0, kBytes);
-  const auto half = part(kBytes / 2, kBytes / 2);
+  const auto whole = part(0, kExternalBytes);
+  const auto half = part(kExternalBytes / 2, kExternalBytes / 2);
   void* start = nullptr;
   void* middle = nullptr;
   HIP_OK(hipExternalMemoryGetMappedBuffer(&start, memory_, &whole));
   HIP_OK(hipExternalMemoryGetMappedBuffer(&middle, memory_, &half));
-  EXPECT_EQ(static_cast<std::byte*>(start) + kBytes / 2, middle);
-  std::memset(host_, 5, kBytes);
-  DeviceBuffer device(kBytes);
-  HIP_OK(hipMemcpy(device.get(), start, kBytes, hipMemcpyDefault));
+  EXPECT_EQ(static_cast<std::byte*>(start) + kExternalBytes / 2, middle);
+  std::memset(host_, 5, kExternalBytes);
+  DeviceBuffer device(kExternalBytes);
+  HIP_OK(hipMemcpy(device.get(), start, kExternalBytes, hipMemcpyDefault));
   unsigned char seen = 0;
-  HIP_OK(hipMemcpy(&seen, device.at(kBytes - 1), 1, hipMemcpyDeviceToHost));
+  HIP_OK(hipMemcpy(&seen, device.at(kExternalBytes - 1), 1, hipMemcpyDeviceToHost));
   EXPECT_EQ(seen, 5);
-  HIP_OK(hipMemset(device.get(), 9, kBytes));
-  HIP_OK(hipMemcpy(middle, device.get(), kBytes / 2, hipMemcpyDefault));
+  HIP_OK(hipMemset(device.get(), 9, kExternalBytes));
+  HIP_OK(hipMemcpy(middle, device.get(), kExternalBytes / 2, hipMemcpyDefault));
   HIP_OK(hipDeviceSynchronize());
   EXPECT_EQ(host_[0], 5);
-  EXPECT_EQ(host_[kBytes / 2], 9);
-  EXPECT_EQ(host_[kBytes - 1], 9);
+  EXPECT_EQ(host_[kExternalBytes / 2], 9);
+  EXPECT_EQ(host_[kExternalBytes - 1], 9);
   HIP_OK(hipFree(start));
   HIP_OK(hipFree(middle));
 }
 
 TEST_F(ExternalMemory, WrongPartsAreRefused) {
   void* pointer = nullptr;
-  const auto whole = part(0, kBytes);
+  const auto whole = part(0, kExternalBytes);
   EXPECT_EQ(hipExternalMemoryGetMappedBuffer(nullptr, memory_, &whole), hipErrorInvalidValue);
   EXPECT_EQ(hipExternalMemoryGetMappedBuffer(&pointer, nullptr, &whole), hipErrorInvalidValue);
   EXPECT_EQ(hipExternalMemoryGetMappedBuffer(&pointer, memory_, nullptr), hipErrorInvalidValue);
   EXPECT_EQ(hipExternalMemoryGetMappedBuffer(&pointer, &pointer, &whole), hipErrorInvalidValue)
       << "no handle";
-  for (const auto& wrong :
-       {part(0, kBytes + 1), part(kBytes, 1), part(1, ~std::size_t{0}), part(~std::size_t{0}, 2)})
+  for (const auto& wrong : {part(0, kExternalBytes + 1), part(kExternalBytes, 1), part(1, ~std::size_t{0}),
+                            part(~std::size_t{0}, 2)})
     EXPECT_EQ(hipExternalMemoryGetMappedBuffer(&pointer, memory_, &wrong), hipErrorInvalidValue);
   auto flagged = whole;
   flagged.flags = 1;

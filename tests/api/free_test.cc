@@ -15,7 +15,7 @@ namespace tf::api_test {
 namespace {
 
 constexpr int kCount = 2 << 20;
-constexpr std::size_t kBytes = kCount * sizeof(int);
+constexpr std::size_t kFreedBytes = kCount * sizeof(int);
 
 // Something that can be freed. make() returns what frees it.
 struct Kind {
@@ -78,22 +78,22 @@ TEST_P(Freeing, HostFunctionsHaveRun) {
 
 TEST_P(Freeing, CopiesHaveArrived) {
   TestStream stream;
-  DeviceBuffer device(kBytes);
-  PinnedBuffer host(kBytes);
-  std::memset(host.as<void>(), 1, kBytes);
+  DeviceBuffer device(kFreedBytes);
+  PinnedBuffer host(kFreedBytes);
+  std::memset(host.as<void>(), 1, kFreedBytes);
   const std::function<void()> release = GetParam().make();
-  HIP_OK(hipMemsetAsync(device.get(), 9, kBytes, stream));
-  HIP_OK(hipMemcpyAsync(host.as<void>(), device.get(), kBytes, hipMemcpyDeviceToHost, stream));
+  HIP_OK(hipMemsetAsync(device.get(), 9, kFreedBytes, stream));
+  HIP_OK(hipMemcpyAsync(host.as<void>(), device.get(), kFreedBytes, hipMemcpyDeviceToHost, stream));
   release();
   EXPECT_EQ(host.as<char>()[0], 9);
-  EXPECT_EQ(host.as<char>()[kBytes - 1], 9);
+  EXPECT_EQ(host.as<char>()[kFreedBytes - 1], 9);
   HIP_OK(hipStreamSynchronize(stream));
 }
 
 TEST_P(Freeing, KernelsHaveWrittenToHostMemory) {
   TestStream stream;
-  PinnedBuffer host(kBytes);
-  std::memset(host.as<void>(), 1, kBytes);
+  PinnedBuffer host(kFreedBytes);
+  std::memset(host.as<void>(), 1, kFreedBytes);
   void* seen = nullptr;
   HIP_OK(hipHostGetDevicePointer(&seen, host.as<void>(), 0));
   const std::function<void()> release = GetParam().make();

@@ -5,7 +5,7 @@
 namespace tf::api_test {
 namespace {
 
-constexpr std::size_t kBytes = 4096;
+constexpr std::size_t kAnswerBytes = 4096;
 
 TEST(GraphAnswers, TheLegacyStreamCannotBeAskedDuringACapture) {
   hipStreamCaptureStatus status = hipStreamCaptureStatusActive;
@@ -30,7 +30,7 @@ TEST(GraphAnswers, TheLegacyStreamCannotBeAskedDuringACapture) {
 
 TEST(GraphAnswers, DroppedDependenciesNeedNotBeJoined) {
   TestStream stream;
-  DeviceBuffer device(kBytes);
+  DeviceBuffer device(kAnswerBytes);
   begin_capture(stream);
   HIP_OK(hipMemsetAsync(device.get(), 1, 64, stream));
   HIP_OK(hipMemsetAsync(device.at(64), 2, 64, stream));
@@ -41,7 +41,7 @@ TEST(GraphAnswers, DroppedDependenciesNeedNotBeJoined) {
 }
 
 TEST(GraphAnswers, NodesOfAGraphInsideAGraphAreDestroyed) {
-  DeviceBuffer device(kBytes);
+  DeviceBuffer device(kAnswerBytes);
   TestGraph graph;
   hipGraphNode_t parent = nullptr;
   {
@@ -90,7 +90,7 @@ class Updated : public ::testing::Test {
     EXPECT_EQ(result, why);
   }
 
-  DeviceBuffer device_{kBytes};
+  DeviceBuffer device_{kAnswerBytes};
 };
 
 TEST_F(Updated, TheNodeThatCannotBeReplacedIsTold) {

@@ -13,8 +13,8 @@ class SwitchedGraph : public testing::Test {
     const hipMemsetParams fives = filling(buffer_.get(), 5);
     ASSERT_EQ(hipGraphAddMemsetNode(&fill_, graph_, nullptr, 0, &fives), hipSuccess);
     ASSERT_EQ(hipGraphAddKernelNode(&kernel_, graph_, &fill_, 1, &increment_.parameters), hipSuccess);
-    ASSERT_EQ(hipGraphAddMemcpyNode1D(&copy_, graph_, &kernel_, 1, numbers_.data(), buffer_.get(), kBytes,
-                                      hipMemcpyDeviceToHost),
+    ASSERT_EQ(hipGraphAddMemcpyNode1D(&copy_, graph_, &kernel_, 1, numbers_.data(), buffer_.get(),
+                                      kGraphBytes, hipMemcpyDeviceToHost),
               hipSuccess);
     ASSERT_EQ(hipGraphInstantiate(&exec_, graph_, nullptr, nullptr, 0), hipSuccess);
   }
@@ -34,9 +34,9 @@ class SwitchedGraph : public testing::Test {
   }
 
   LoadedModule module_;
-  DeviceBuffer buffer_{kBytes};
+  DeviceBuffer buffer_{kGraphBytes};
   Increment increment_{module_.function("increment"), buffer_.get()};
-  std::vector<int> numbers_ = std::vector<int>(kCount);
+  std::vector<int> numbers_ = std::vector<int>(kGraphCount);
   TestStream stream_;
   TestGraph graph_;
   hipGraphNode_t fill_ = nullptr;
@@ -64,7 +64,7 @@ TEST_F(SwitchedGraph, ParametersOfANodeThatIsOffCountOnceItIsOnAgain) {
   enable(fill_, 0);
   const hipMemsetParams nines = filling(buffer_.get(), 9);
   ASSERT_EQ(hipGraphExecMemsetNodeSetParams(exec_, fill_, &nines), hipSuccess);
-  ASSERT_EQ(hipMemset(buffer_.get(), 0, kBytes), hipSuccess);
+  ASSERT_EQ(hipMemset(buffer_.get(), 0, kGraphBytes), hipSuccess);
   EXPECT_EQ(run(), 1);
   enable(fill_, 1);
   EXPECT_EQ(run(), 10);
@@ -87,7 +87,7 @@ TEST_F(SwitchedGraph, AnUpdatePairsNodesAsTheyRun) {
   const auto last = [this](hipGraphExec_t exec) {
     EXPECT_EQ(hipGraphLaunch(exec, stream_), hipSuccess);
     EXPECT_EQ(hipStreamSynchronize(stream_), hipSuccess);
-    return read_ints(buffer_.get(), kCount).back();
+    return read_ints(buffer_.get(), kGraphCount).back();
   };
   TestGraph before;
   TestGraph after;
@@ -144,7 +144,7 @@ class KernelAttributes : public testing::Test {
   }
 
   LoadedModule module_;
-  DeviceBuffer buffer_{kBytes};
+  DeviceBuffer buffer_{kGraphBytes};
   Increment increment_{module_.function("increment"), buffer_.get()};
   TestGraph graph_;
 };

@@ -7,10 +7,10 @@
 namespace tf::api_test {
 namespace {
 
-constexpr int kCount = 1024;
-constexpr std::size_t kBytes = kCount * sizeof(int);
+constexpr int kNodeCount = 1024;
+constexpr std::size_t kNodeBytes = kNodeCount * sizeof(int);
 
-hipMemAllocNodeParams wish(std::size_t bytes = kBytes) {
+hipMemAllocNodeParams wish(std::size_t bytes = kNodeBytes) {
   hipMemAllocNodeParams parameters{};
   parameters.poolProps.allocType = hipMemAllocationTypePinned;
   parameters.poolProps.location = {hipMemLocationTypeDevice, 0};
@@ -40,11 +40,11 @@ class GraphMemory : public testing::Test {
     ASSERT_EQ(hipGraphAddMemAllocNode(&allocate_, graph, nullptr, 0, &parameters), hipSuccess);
     ASSERT_NE(parameters.dptr, nullptr);
     memory_ = parameters.dptr;
-    const hipMemsetParams sevens = filling(memory_, 7, kCount);
+    const hipMemsetParams sevens = filling(memory_, 7, kNodeCount);
     hipGraphNode_t fill = nullptr;
     hipGraphNode_t copy = nullptr;
     ASSERT_EQ(hipGraphAddMemsetNode(&fill, graph, &allocate_, 1, &sevens), hipSuccess);
-    ASSERT_EQ(hipGraphAddMemcpyNode1D(&copy, graph, &fill, 1, numbers_.data(), memory_, kBytes,
+    ASSERT_EQ(hipGraphAddMemcpyNode1D(&copy, graph, &fill, 1, numbers_.data(), memory_, kNodeBytes,
                                       hipMemcpyDeviceToHost),
               hipSuccess);
     if (frees) {
@@ -52,14 +52,14 @@ class GraphMemory : public testing::Test {
     }
   }
   void run(hipGraphExec_t exec) {
-    numbers_.assign(kCount, 0);
+    numbers_.assign(kNodeCount, 0);
     ASSERT_EQ(hipGraphLaunch(exec, stream_), hipSuccess);
     ASSERT_EQ(hipStreamSynchronize(stream_), hipSuccess);
-    EXPECT_EQ(numbers_, std::vector<int>(kCount, 7));
+    EXPECT_EQ(numbers_, std::vector<int>(kNodeCount, 7));
   }
 
   TestStream stream_;
-  std::vector<int> numbers_ = std::vector<int>(kCount);
+  std::vector<int> numbers_ = std::vector<int>(kNodeCount);
   hipGraphNode_t allocate_ = nullptr;
   hipGraphNode_t free_ = nullptr;
   void* memory_ = nullptr;
@@ -76,8 +76,8 @@ TEST_F(GraphMemory, FreedInTheGraphItCanRunAgain) {
   run(exec);
   EXPECT_EQ(told(hipGraphMemAttrUsedMemCurrent), 0u);
   EXPECT_EQ(told(hipGraphMemAttrReservedMemCurrent), 0u);
-  EXPECT_EQ(told(hipGraphMemAttrUsedMemHigh), kBytes);
-  EXPECT_EQ(told(hipGraphMemAttrReservedMemHigh), kBytes);
+  EXPECT_EQ(told(hipGraphMemAttrUsedMemHigh), kNodeBytes);
+  EXPECT_EQ(told(hipGraphMemAttrReservedMemHigh), kNodeBytes);
 }
 
 TEST_F(GraphMemory, LeftAllocatedItOutlivesItsGraphAndExec) {
@@ -88,9 +88,9 @@ TEST_F(GraphMemory, LeftAllocatedItOutlivesItsGraphAndExec) {
     run(exec);
     EXPECT_EQ(hipGraphLaunch(exec, stream_), hipErrorInvalidValue);  // it is allocated already
   }
-  EXPECT_EQ(told(hipGraphMemAttrUsedMemCurrent), kBytes);
-  EXPECT_EQ(read_ints(memory_, kCount), std::vector<int>(kCount, 7));
-  ASSERT_EQ(hipMemset(memory_, 0, kBytes), hipSuccess);
+  EXPECT_EQ(told(hipGraphMemAttrUsedMemCurrent), kNodeBytes);
+  EXPECT_EQ(read_ints(memory_, kNodeCount), std::vector<int>(kNodeCount, 7));
+  ASSERT_EQ(hipMemset(memory_, 0, kNodeBytes), hipSuccess);
   ASSERT_EQ(hipFree(memory_), hipSuccess);
   EXPECT_EQ(hipFree(memory_), hipErrorInvalidValue);
 }
@@ -113,7 +113,7 @@ TEST_F(GraphMemory, FreedByTheNextLaunchIfThatIsWanted) {
   ASSERT_EQ(hipGraphInstantiateWithFlags(&exec, graph, hipGraphInstantiateFlagAutoFreeOnLaunch), hipSuccess);
   run(exec);
   run(exec);
-  EXPECT_EQ(told(hipGraphMemAttrUsedMemHigh), kBytes);
+  EXPECT_EQ(told(hipGraphMemAttrUsedMemHigh), kNodeBytes);
   ASSERT_EQ(hipGraphExecDestroy(exec), hipSuccess);
   ASSERT_EQ(hipFree(memory_), hipSuccess);
 }
@@ -150,7 +150,7 @@ TEST_F(GraphMemory, NodesTellTheirParameters) {
   hipMemAccessDesc everyone{};
   everyone.location = {hipMemLocationTypeDevice, 0};
   everyone.flags = hipMemAccessFlagsProtReadWrite;
-  hipMemAllocNodeParams parameters = wish(3 * kBytes);
+  hipMemAllocNodeParams parameters = wish(3 * kNodeBytes);
   parameters.accessDescs = &everyone;
   parameters.accessDescCount = 1;
   ASSERT_EQ(hipGraphAddMemAllocNode(&allocate_, graph, nullptr, 0, &parameters), hipSuccess);
@@ -158,7 +158,7 @@ TEST_F(GraphMemory, NodesTellTheirParameters) {
   hipMemAllocNodeParams answer{};
   ASSERT_EQ(hipGraphMemAllocNodeGetParams(allocate_, &answer), hipSuccess);
   EXPECT_EQ(answer.dptr, parameters.dptr);
-  EXPECT_EQ(answer.bytesize, 3 * kBytes);
+  EXPECT_EQ(answer.bytesize, 3 * kNodeBytes);
   EXPECT_EQ(answer.poolProps.allocType, hipMemAllocationTypePinned);
   ASSERT_EQ(answer.accessDescCount, 1u);
   EXPECT_EQ(answer.accessDescs->flags, hipMemAccessFlagsProtReadWrite);
@@ -197,7 +197,7 @@ TEST_F(GraphMemory, WrongAllocationsAreRefused) {
 
 TEST_F(GraphMemory, WrongReleasesAreRefused) {
   TestGraph graph;
-  DeviceBuffer ordinary(kBytes);
+  DeviceBuffer ordinary(kNodeBytes);
   build(graph, true);
   hipGraphNode_t node = nullptr;
   EXPECT_EQ(hipGraphAddMemFreeNode(&node, graph, nullptr, 0, memory_),
@@ -235,10 +235,10 @@ TEST_F(GraphMemory, AttributesCheckTheirArguments) {
 TEST_F(GraphMemory, CapturedAllocationsBecomeNodes) {
   begin_capture(stream_);
   void* memory = nullptr;
-  ASSERT_EQ(hipMallocAsync(&memory, kBytes, stream_), hipSuccess);
+  ASSERT_EQ(hipMallocAsync(&memory, kNodeBytes, stream_), hipSuccess);
   ASSERT_NE(memory, nullptr);
-  ASSERT_EQ(hipMemsetD32Async(memory, 7, kCount, stream_), hipSuccess);
-  ASSERT_EQ(hipMemcpyAsync(numbers_.data(), memory, kBytes, hipMemcpyDeviceToHost, stream_), hipSuccess);
+  ASSERT_EQ(hipMemsetD32Async(memory, 7, kNodeCount, stream_), hipSuccess);
+  ASSERT_EQ(hipMemcpyAsync(numbers_.data(), memory, kNodeBytes, hipMemcpyDeviceToHost, stream_), hipSuccess);
   ASSERT_EQ(hipFreeAsync(memory, stream_), hipSuccess);
   TestGraph graph(stream_);
   const std::vector<hipGraphNode_t> nodes = graph.nodes();
@@ -246,7 +246,7 @@ TEST_F(GraphMemory, CapturedAllocationsBecomeNodes) {
   hipMemAllocNodeParams parameters{};
   ASSERT_EQ(hipGraphMemAllocNodeGetParams(nodes[0], &parameters), hipSuccess);
   EXPECT_EQ(parameters.dptr, memory);
-  EXPECT_EQ(parameters.bytesize, kBytes);
+  EXPECT_EQ(parameters.bytesize, kNodeBytes);
   void* freed = nullptr;
   ASSERT_EQ(hipGraphMemFreeNodeGetParams(nodes[3], &freed), hipSuccess);
   EXPECT_EQ(freed, memory);
@@ -257,7 +257,7 @@ TEST_F(GraphMemory, CapturedAllocationsBecomeNodes) {
 
 TEST_F(GraphMemory, ACaptureFreesNoMemoryOfOthers) {
   void* memory = nullptr;
-  ASSERT_EQ(hipMallocAsync(&memory, kBytes, stream_), hipSuccess);
+  ASSERT_EQ(hipMallocAsync(&memory, kNodeBytes, stream_), hipSuccess);
   begin_capture(stream_);
   EXPECT_EQ(hipFreeAsync(memory, stream_), hipErrorStreamCaptureUnsupported);
   hipGraph_t graph = nullptr;

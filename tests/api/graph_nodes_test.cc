@@ -19,7 +19,7 @@ struct Fill {
 
   void* data = nullptr;
   int value = 0;
-  int count = kCount;
+  int count = kGraphCount;
   void* arguments[3] = {&data, &value, &count};
   hipKernelNodeParams parameters{};
 };
@@ -33,8 +33,8 @@ TEST(GraphNodes, AllKinds) {
   LoadedModule module;
   TestStream stream;
   TestEvent event(hipEventDisableTiming);
-  DeviceBuffer device(kBytes);
-  std::vector<int> out(kCount);
+  DeviceBuffer device(kGraphBytes);
+  std::vector<int> out(kGraphCount);
   TestGraph graph;
   hipGraphNode_t fill = nullptr;
   hipGraphNode_t kernel = nullptr;
@@ -52,7 +52,7 @@ TEST(GraphNodes, AllKinds) {
   HIP_OK(hipGraphAddEmptyNode(&empty, graph, &kernel, 1));
   HIP_OK(hipGraphAddEventRecordNode(&record, graph, &empty, 1, event));
   HIP_OK(hipGraphAddEventWaitNode(&wait, graph, &record, 1, event));
-  HIP_OK(hipGraphAddMemcpyNode1D(&copy, graph, &wait, 1, out.data(), device.get(), kBytes,
+  HIP_OK(hipGraphAddMemcpyNode1D(&copy, graph, &wait, 1, out.data(), device.get(), kGraphBytes,
                                  hipMemcpyDeviceToHost));
   HIP_OK(hipGraphAddHostNode(&host, graph, &copy, 1, &call));
   const hipGraphNodeType expected[] = {
@@ -69,7 +69,7 @@ TEST(GraphNodes, AllKinds) {
   for (int round = 1; round <= 3; ++round) {
     std::fill(out.begin(), out.end(), -1);
     launch(exec, stream);
-    EXPECT_EQ(out, std::vector<int>(kCount, 1));
+    EXPECT_EQ(out, std::vector<int>(kGraphCount, 1));
     EXPECT_EQ(calls, round);
     HIP_OK(hipEventQuery(event));
   }
@@ -117,7 +117,7 @@ TEST(GraphNodes, CirclesAreRefused) {
 
 TEST(GraphNodes, ParametersOfANode) {
   TestStream stream;
-  DeviceBuffer device(kBytes);
+  DeviceBuffer device(kGraphBytes);
   TestGraph graph;
   hipGraphNode_t node = nullptr;
   {
@@ -134,15 +134,15 @@ TEST(GraphNodes, ParametersOfANode) {
   HIP_OK(hipGraphKernelNodeSetParams(node, &parameters));
   TestExec after(graph);
   launch(before, stream);
-  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 10));
+  EXPECT_EQ(read_ints(device.get(), kGraphCount), counting_ints(kGraphCount, 10));
   launch(after, stream);
-  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 20));
+  EXPECT_EQ(read_ints(device.get(), kGraphCount), counting_ints(kGraphCount, 20));
   Fill other(device.get(), 30);
   HIP_OK(hipGraphExecKernelNodeSetParams(before, node, &other.parameters));
   launch(before, stream);
-  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 30));
+  EXPECT_EQ(read_ints(device.get(), kGraphCount), counting_ints(kGraphCount, 30));
   launch(after, stream);
-  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 20));
+  EXPECT_EQ(read_ints(device.get(), kGraphCount), counting_ints(kGraphCount, 20));
   hipMemsetParams wrong{};
   EXPECT_EQ(hipGraphMemsetNodeGetParams(node, &wrong), hipErrorInvalidValue);
 }
@@ -150,9 +150,9 @@ TEST(GraphNodes, ParametersOfANode) {
 // As ggml does between two launches: what GetParams gave is changed in place, and used for good.
 TEST(GraphNodes, ParametersAreKeptAndChangedInPlace) {
   TestStream stream;
-  DeviceBuffer device(kBytes);
+  DeviceBuffer device(kGraphBytes);
   begin_capture(stream);
-  launch_fill(device.get<int>(), 1, kCount, stream);
+  launch_fill(device.get<int>(), 1, kGraphCount, stream);
   TestGraph graph(stream);
   TestExec exec(graph);
   const hipGraphNode_t node = graph.nodes()[0];
@@ -165,59 +165,60 @@ TEST(GraphNodes, ParametersAreKeptAndChangedInPlace) {
     hipGraphExecUpdateResult result = hipGraphExecUpdateError;
     HIP_OK(hipGraphExecUpdate(exec, graph, &wrong, &result));
     launch(exec, stream);
-    EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, value));
+    EXPECT_EQ(read_ints(device.get(), kGraphCount), counting_ints(kGraphCount, value));
   }
 }
 
 TEST(GraphNodes, ParametersOfFillsAndCopies) {
   TestStream stream;
-  DeviceBuffer device(kBytes);
-  DeviceBuffer second(kBytes);
-  std::vector<int> out(kCount);
+  DeviceBuffer device(kGraphBytes);
+  DeviceBuffer second(kGraphBytes);
+  std::vector<int> out(kGraphCount);
   TestGraph graph;
   hipGraphNode_t fill = nullptr;
   hipGraphNode_t copy = nullptr;
   hipMemsetParams parameters = filling(device.get(), 0);
   parameters.value = 5;
   HIP_OK(hipGraphAddMemsetNode(&fill, graph, nullptr, 0, &parameters));
-  HIP_OK(hipGraphAddMemcpyNode1D(&copy, graph, &fill, 1, out.data(), device.get(), kBytes,
+  HIP_OK(hipGraphAddMemcpyNode1D(&copy, graph, &fill, 1, out.data(), device.get(), kGraphBytes,
                                  hipMemcpyDeviceToHost));
   TestExec exec(graph);
   launch(exec, stream);
-  EXPECT_EQ(out, std::vector<int>(kCount, 5));
+  EXPECT_EQ(out, std::vector<int>(kGraphCount, 5));
   hipMemsetParams read{};
   HIP_OK(hipGraphMemsetNodeGetParams(fill, &read));
   EXPECT_EQ(read.dst, device.get());
   EXPECT_EQ(read.value, 5u);
-  EXPECT_EQ(read.width, static_cast<std::size_t>(kCount));
+  EXPECT_EQ(read.width, static_cast<std::size_t>(kGraphCount));
   EXPECT_EQ(read.pitch, 0u) << "as the program gave it";
   read.value = 6;
   HIP_OK(hipGraphExecMemsetNodeSetParams(exec, fill, &read));
   launch(exec, stream);
-  EXPECT_EQ(out, std::vector<int>(kCount, 6));
-  std::vector<int> other(kCount);
-  HIP_OK(hipGraphExecMemcpyNodeSetParams1D(exec, copy, other.data(), device.get(), kBytes,
+  EXPECT_EQ(out, std::vector<int>(kGraphCount, 6));
+  std::vector<int> other(kGraphCount);
+  HIP_OK(hipGraphExecMemcpyNodeSetParams1D(exec, copy, other.data(), device.get(), kGraphBytes,
                                            hipMemcpyDeviceToHost));
   read.value = 7;
   HIP_OK(hipGraphExecMemsetNodeSetParams(exec, fill, &read));
   launch(exec, stream);
-  EXPECT_EQ(out, std::vector<int>(kCount, 6));
-  EXPECT_EQ(other, std::vector<int>(kCount, 7));
-  EXPECT_EQ(hipGraphExecMemcpyNodeSetParams1D(exec, copy, second.get(), device.get(), kBytes,
+  EXPECT_EQ(out, std::vector<int>(kGraphCount, 6));
+  EXPECT_EQ(other, std::vector<int>(kGraphCount, 7));
+  EXPECT_EQ(hipGraphExecMemcpyNodeSetParams1D(exec, copy, second.get(), device.get(), kGraphBytes,
                                               hipMemcpyDeviceToDevice),
             hipErrorInvalidValue)
       << "the direction stays";
-  EXPECT_EQ(
-      hipGraphExecMemcpyNodeSetParams1D(exec, copy, other.data(), device.get(), kBytes, hipMemcpyDefault),
-      hipErrorInvalidValue);
+  EXPECT_EQ(hipGraphExecMemcpyNodeSetParams1D(exec, copy, other.data(), device.get(), kGraphBytes,
+                                              hipMemcpyDefault),
+            hipErrorInvalidValue);
   hipMemcpy3DParms box{};
   HIP_OK(hipGraphMemcpyNodeGetParams(copy, &box));
   EXPECT_EQ(box.dstPtr.ptr, out.data());
-  EXPECT_EQ(box.extent.width, kBytes);
+  EXPECT_EQ(box.extent.width, kGraphBytes);
   read.dst = nullptr;
   EXPECT_EQ(hipGraphMemsetNodeSetParams(fill, &read), hipErrorInvalidValue);
-  EXPECT_NE(hipGraphMemcpyNodeSetParams1D(copy, device.at(4), device.get(), kBytes, hipMemcpyDeviceToDevice),
-            hipSuccess);
+  EXPECT_NE(
+      hipGraphMemcpyNodeSetParams1D(copy, device.at(4), device.get(), kGraphBytes, hipMemcpyDeviceToDevice),
+      hipSuccess);
 }
 
 TEST(GraphNodes, ACopyIsNotSetToOneAddress) {
@@ -374,7 +375,7 @@ TEST(GraphNodes, CopiesOfVariables) {
 TEST(GraphNodes, ChildGraphs) {
   LoadedModule module;
   TestStream stream;
-  DeviceBuffer device(kBytes);
+  DeviceBuffer device(kGraphBytes);
   Increment increment(module.function("increment"), device.get());
   TestGraph child;
   hipGraphNode_t nodes[3] = {};
@@ -394,12 +395,12 @@ TEST(GraphNodes, ChildGraphs) {
   TestExec exec(graph);
   launch(exec, stream);
   launch(exec, stream);
-  EXPECT_EQ(read_ints(device.get(), kCount), std::vector<int>(kCount, 4));
+  EXPECT_EQ(read_ints(device.get(), kGraphCount), std::vector<int>(kGraphCount, 4));
 }
 
 TEST(GraphNodes, Clones) {
   TestStream stream;
-  DeviceBuffer device(kBytes);
+  DeviceBuffer device(kGraphBytes);
   TestGraph graph;
   hipGraphNode_t node = nullptr;
   Fill fill(device.get(), 1);
@@ -416,14 +417,14 @@ TEST(GraphNodes, Clones) {
   HIP_OK(hipGraphDestroy(copy));
   EXPECT_EQ(hipGraphDestroy(copy), hipErrorInvalidValue);
   launch(original, stream);
-  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 1));
+  EXPECT_EQ(read_ints(device.get(), kGraphCount), counting_ints(kGraphCount, 1));
   launch(changed, stream);
-  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 2));
+  EXPECT_EQ(read_ints(device.get(), kGraphCount), counting_ints(kGraphCount, 2));
 }
 
 TEST(GraphNodes, WrongArguments) {
   TestGraph graph;
-  DeviceBuffer device(kBytes);
+  DeviceBuffer device(kGraphBytes);
   hipGraphNode_t node = nullptr;
   Fill fill(device.get(), 1);
   EXPECT_EQ(hipGraphAddKernelNode(nullptr, graph, nullptr, 0, &fill.parameters), hipErrorInvalidValue);
@@ -435,7 +436,7 @@ TEST(GraphNodes, WrongArguments) {
   fill.parameters.func = &fill;
   EXPECT_NE(hipGraphAddKernelNode(&node, graph, nullptr, 0, &fill.parameters), hipSuccess);
   hipMemsetParams beyond = filling(device.get(), 0);
-  beyond.width = kCount + 1;
+  beyond.width = kGraphCount + 1;
   EXPECT_EQ(hipGraphAddMemsetNode(&node, graph, nullptr, 0, &beyond), hipErrorInvalidValue);
   EXPECT_EQ(hipGraphAddEventRecordNode(&node, graph, nullptr, 0, nullptr), hipErrorInvalidValue);
   EXPECT_TRUE(graph.nodes().empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of nodes over kCount numbers, for the tests that make graphs node by node.
+// Parameters of nodes over kGraphCount numbers, for the tests that make graphs node by node.
 #pragma once
 
 #include "tests/api/fills.h"
@@ -7,10 +7,10 @@
 
 namespace tf::api_test {
 
-inline constexpr int kCount = 256;
-inline constexpr std::size_t kBytes = kCount * sizeof(int);
+inline constexpr int kGraphCount = 256;
+inline constexpr std::size_t kGraphBytes = kGraphCount * sizeof(int);
 
-inline hipMemsetParams filling(void* target, unsigned value) { return filling(target, value, kCount); }
+inline hipMemsetParams filling(void* target, unsigned value) { return filling(target, value, kGraphCount); }
 
 // increment() of the module.
 struct Increment {
@@ -24,7 +24,7 @@ struct Increment {
   Increment& operator=(const Increment&) = delete;
 
   void* data = nullptr;
-  int count = kCount;
+  int count = kGraphCount;
   void* arguments[2] = {&data, &count};
   hipKernelNodeParams parameters{};
 };

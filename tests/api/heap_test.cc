@@ -17,7 +17,7 @@ namespace tf::api_test {
 namespace {
 
 constexpr std::size_t kMiB = 1 << 20;
-constexpr int kBlocks = 16, kThreads = 64, kAll = kBlocks * kThreads;
+constexpr int kBlocks = 16, kHeapThreads = 64, kAll = kBlocks * kHeapThreads;
 
 // What kernels have allocated, one piece for each of their threads.
 class Kept {
@@ -26,7 +26,7 @@ class Kept {
       : bytes_(bytes), pointers_(kAll * sizeof(int*)), out_(kAll * sizeof(int)) {}
 
   void allocate(int value) {
-    launch_allocate_each(pointers_.get<int*>(), bytes_, value, kBlocks, kThreads);
+    launch_allocate_each(pointers_.get<int*>(), bytes_, value, kBlocks, kHeapThreads);
     EXPECT_EQ(hipGetLastError(), hipSuccess);
   }
   std::vector<int*> pointers() const {
@@ -36,11 +36,11 @@ class Kept {
     return found;
   }
   std::vector<int> values() const {
-    launch_read_each(pointers_.get<int*>(), bytes_, out_.get<int>(), kBlocks, kThreads);
+    launch_read_each(pointers_.get<int*>(), bytes_, out_.get<int>(), kBlocks, kHeapThreads);
     return read_ints(out_.get(), kAll);
   }
   void free() {
-    launch_free_each(pointers_.get<int*>(), kBlocks, kThreads);
+    launch_free_each(pointers_.get<int*>(), kBlocks, kHeapThreads);
     EXPECT_EQ(hipDeviceSynchronize(), hipSuccess);
   }
   std::size_t count() const {
@@ -71,14 +71,14 @@ TEST(Heap, MemoryLivesUntilALaterKernelFreesIt) {
 }
 
 TEST(Heap, NewAndDelete) {
-  DeviceBuffer out((kBlocks + kThreads + 1) * sizeof(int));
-  HIP_OK(hipMemset(out.get(), 0, (kBlocks + kThreads + 1) * sizeof(int)));
-  launch_allocate_for_all(out.get<int>(), kBlocks, kThreads);
-  launch_make_shapes(out.get<int>() + kBlocks, out.get<int>() + kBlocks + kThreads, kThreads);
-  std::vector<int> expected(kBlocks, kThreads * (kThreads - 1) / 2);
-  for (int i = 0; i < kThreads; ++i) expected.push_back(i % 2 == 0 ? 4 : 3);
-  expected.push_back(kThreads / 2);
-  EXPECT_EQ(read_ints(out.get(), kBlocks + kThreads + 1), expected);
+  DeviceBuffer out((kBlocks + kHeapThreads + 1) * sizeof(int));
+  HIP_OK(hipMemset(out.get(), 0, (kBlocks + kHeapThreads + 1) * sizeof(int)));
+  launch_allocate_for_all(out.get<int>(), kBlocks, kHeapThreads);
+  launch_make_shapes(out.get<int>() + kBlocks, out.get<int>() + kBlocks + kHeapThreads, kHeapThreads);
+  std::vector<int> expected(kBlocks, kHeapThreads * (kHeapThreads - 1) / 2);
+  for (int i = 0; i < kHeapThreads; ++i) expected.push_back(i % 2 == 0 ? 4 : 3);
+  expected.push_back(kHeapThreads / 2);
+  EXPECT_EQ(read_ints(out.get(), kBlocks + kHeapThreads + 1), expected);
 }
 
 TEST(Heap, ItsLimitHolds) {
@@ -158,13 +158,13 @@ TEST(Heap, KernelsOfAnotherModuleShareIt) {
   HIP_OK(hipModuleGetFunction(&swap, module, "swap_each"));
   HIP_OK(hipModuleGetFunction(&read, module, "read_each"));
   DeviceBuffer pointers(kAll * sizeof(int*)), out(kAll * sizeof(int));
-  launch_allocate_each(pointers.get<int*>(), sizeof(int), 50, kBlocks, kThreads);
+  launch_allocate_each(pointers.get<int*>(), sizeof(int), 50, kBlocks, kHeapThreads);
   void *kept = pointers.get(), *to = out.get();
   int count = 1;
   void* swap_arguments[] = {&kept, &count};
   void* read_arguments[] = {&kept, &to};
-  HIP_OK(hipModuleLaunchKernel(swap, kBlocks, 1, 1, kThreads, 1, 1, 0, nullptr, swap_arguments, nullptr));
-  HIP_OK(hipModuleLaunchKernel(read, kBlocks, 1, 1, kThreads, 1, 1, 0, nullptr, read_arguments, nullptr));
+  HIP_OK(hipModuleLaunchKernel(swap, kBlocks, 1, 1, kHeapThreads, 1, 1, 0, nullptr, swap_arguments, nullptr));
+  HIP_OK(hipModuleLaunchKernel(read, kBlocks, 1, 1, kHeapThreads, 1, 1, 0, nullptr, read_arguments, nullptr));
   EXPECT_EQ(read_ints(out.get(), kAll), counting_ints(kAll, 51));
   HIP_OK(hipModuleUnload(module));
 }
@@ -178,7 +178,7 @@ TEST(Heap, AResetFreesIt) {
     // hipDeviceReset frees the buffers, too.
     int** pointers = nullptr;
     HIP_OK(hipMalloc(reinterpret_cast<void**>(&pointers), kAll * sizeof(int*)));
-    launch_allocate_each(pointers, bytes, 0, kBlocks, kThreads);
+    launch_allocate_each(pointers, bytes, 0, kBlocks, kHeapThreads);
     HIP_OK(hipDeviceSynchronize());
     HIP_OK(hipDeviceReset());
   }

@@ -17,8 +17,8 @@
 namespace tf::api_test {
 namespace {
 
-constexpr int kCount = kHostInts;
-constexpr std::size_t kBytes = kCount * sizeof(int);
+constexpr int kAccessCount = kHostInts;
+constexpr std::size_t kAccessBytes = kAccessCount * sizeof(int);
 
 class HostAccess : public ::testing::TestWithParam<Kind> {
  protected:
@@ -27,7 +27,7 @@ class HostAccess : public ::testing::TestWithParam<Kind> {
     memory_.emplace(GetParam());
     if (!memory_->works()) GTEST_SKIP() << "hipDeviceAttributeCanMapHostMemory is 0";
   }
-  void increment(void* data, hipStream_t stream, int n = kCount) {
+  void increment(void* data, hipStream_t stream, int n = kAccessCount) {
     void* arguments[] = {&data, &n};
     HIP_OK(hipModuleLaunchKernel(module_.function("increment"), static_cast<unsigned>(n + 127) / 128, 1, 1,
                                  128, 1, 1, 0, stream, arguments, nullptr));
@@ -71,24 +71,24 @@ TEST_P(HostAccess, FillsAndWordsOfStreamsTakeTheHostsPointer) {
 }
 
 TEST_P(HostAccess, BackAndForth) {
-  std::iota(memory_->host(), memory_->host() + kCount, 0);
+  std::iota(memory_->host(), memory_->host() + kAccessCount, 0);
   for (int round = 0; round < 3; ++round) {
     increment(memory_->device(), stream_);
     HIP_OK(hipStreamSynchronize(stream_));
-    ASSERT_EQ(memory_->seen(), counting_ints(kCount, 2 * round + 1));
-    for (int i = 0; i < kCount; ++i) ++memory_->host()[i];
+    ASSERT_EQ(memory_->seen(), counting_ints(kAccessCount, 2 * round + 1));
+    for (int i = 0; i < kAccessCount; ++i) ++memory_->host()[i];
   }
-  memory_->host()[kCount / 2] = -5;  // a single page
+  memory_->host()[kAccessCount / 2] = -5;  // a single page
   increment(memory_->device(), stream_);
   HIP_OK(hipStreamSynchronize(stream_));
-  EXPECT_EQ(memory_->host()[kCount / 2], -4);
-  EXPECT_EQ(memory_->host()[kCount / 2 + 1], kCount / 2 + 8);
+  EXPECT_EQ(memory_->host()[kAccessCount / 2], -4);
+  EXPECT_EQ(memory_->host()[kAccessCount / 2 + 1], kAccessCount / 2 + 8);
 }
 
 TEST_P(HostAccess, BySystemCallsBetweenKernels) {
   int ends[2] = {};
   ASSERT_EQ(::pipe(ends), 0);
-  std::fill(memory_->host(), memory_->host() + kCount, 1);
+  std::fill(memory_->host(), memory_->host() + kAccessCount, 1);
   increment(memory_->device(), stream_);
   HIP_OK(hipStreamSynchronize(stream_));
   const int values[] = {70, 71, 72};
@@ -106,9 +106,9 @@ TEST_P(HostAccess, BySystemCallsBetweenKernels) {
 }
 
 TEST_P(HostAccess, CopiesAndFillsAreInOrderWithKernels) {
-  DeviceBuffer buffer(kBytes);
-  std::fill(memory_->host(), memory_->host() + kCount, 10);
-  HIP_OK(hipMemcpyAsync(buffer.get(), memory_->host(), kBytes, hipMemcpyDefault, stream_));
+  DeviceBuffer buffer(kAccessBytes);
+  std::fill(memory_->host(), memory_->host() + kAccessCount, 10);
+  HIP_OK(hipMemcpyAsync(buffer.get(), memory_->host(), kAccessBytes, hipMemcpyDefault, stream_));
   increment(memory_->device(), stream_);
   increment(buffer.get(), stream_);
   increment(buffer.get(), stream_);
@@ -121,16 +121,16 @@ TEST_P(HostAccess, CopiesAndFillsAreInOrderWithKernels) {
   EXPECT_EQ(memory_->host()[200], 12);
   EXPECT_EQ(memory_->host()[300], 1);
   EXPECT_EQ(memory_->host()[400], 12);
-  HIP_OK(hipMemcpy(buffer.get(), memory_->host(), kBytes, hipMemcpyDefault));
+  HIP_OK(hipMemcpy(buffer.get(), memory_->host(), kAccessBytes, hipMemcpyDefault));
   EXPECT_EQ(read_ints(buffer.get(), 400)[300], 1);
 }
 
 TEST_P(HostAccess, InAGraph) {
-  DeviceBuffer device(kBytes);
-  std::fill(memory_->host(), memory_->host() + kCount, 3);
+  DeviceBuffer device(kAccessBytes);
+  std::fill(memory_->host(), memory_->host() + kAccessCount, 3);
   HIP_OK(hipStreamBeginCapture(stream_, hipStreamCaptureModeGlobal));
   increment(memory_->device(), stream_);
-  HIP_OK(hipMemcpyAsync(device.get(), memory_->device(), kBytes, hipMemcpyDefault, stream_));
+  HIP_OK(hipMemcpyAsync(device.get(), memory_->device(), kAccessBytes, hipMemcpyDefault, stream_));
   increment(device.get(), stream_);
   hipGraph_t graph = nullptr;
   HIP_OK(hipStreamEndCapture(stream_, &graph));
@@ -139,9 +139,9 @@ TEST_P(HostAccess, InAGraph) {
   for (int round = 1; round <= 3; ++round) {
     HIP_OK(hipGraphLaunch(exec, stream_));
     HIP_OK(hipStreamSynchronize(stream_));
-    EXPECT_EQ(memory_->seen(), std::vector<int>(kCount, 2 + 2 * round));
-    EXPECT_EQ(read_ints(device.get(), kCount), std::vector<int>(kCount, 3 + 2 * round));
-    for (int i = 0; i < kCount; ++i) ++memory_->host()[i];
+    EXPECT_EQ(memory_->seen(), std::vector<int>(kAccessCount, 2 + 2 * round));
+    EXPECT_EQ(read_ints(device.get(), kAccessCount), std::vector<int>(kAccessCount, 3 + 2 * round));
+    for (int i = 0; i < kAccessCount; ++i) ++memory_->host()[i];
   }
   HIP_OK(hipGraphExecDestroy(exec));
   HIP_OK(hipGraphDestroy(graph));
@@ -150,12 +150,12 @@ TEST_P(HostAccess, InAGraph) {
 // From memory that devices do not reach, a kernel on it, and back; by both addresses of the memory.
 TEST_P(HostAccess, AGraphCopiesOtherMemoryInAndOut) {
   for (void* const place : {memory_->device(), static_cast<void*>(memory_->host())}) {
-    std::vector<int> in(kCount);
-    std::vector<int> out(kCount);
+    std::vector<int> in(kAccessCount);
+    std::vector<int> out(kAccessCount);
     HIP_OK(hipStreamBeginCapture(stream_, hipStreamCaptureModeGlobal));
-    HIP_OK(hipMemcpyAsync(place, in.data(), kBytes, hipMemcpyDefault, stream_));
+    HIP_OK(hipMemcpyAsync(place, in.data(), kAccessBytes, hipMemcpyDefault, stream_));
     increment(memory_->device(), stream_);
-    HIP_OK(hipMemcpyAsync(out.data(), place, kBytes, hipMemcpyDefault, stream_));
+    HIP_OK(hipMemcpyAsync(out.data(), place, kAccessBytes, hipMemcpyDefault, stream_));
     hipGraph_t graph = nullptr;
     HIP_OK(hipStreamEndCapture(stream_, &graph));
     hipGraphExec_t exec = nullptr;
@@ -164,7 +164,7 @@ TEST_P(HostAccess, AGraphCopiesOtherMemoryInAndOut) {
       std::iota(in.begin(), in.end(), 1000 * round);
       HIP_OK(hipGraphLaunch(exec, stream_));
       HIP_OK(hipStreamSynchronize(stream_));
-      std::vector<int> expected(kCount);
+      std::vector<int> expected(kAccessCount);
       std::iota(expected.begin(), expected.end(), 1000 * round + 1);
       EXPECT_EQ(out, expected) << round << (place == memory_->host() ? " by the host's address" : "");
       EXPECT_EQ(memory_->seen(), expected) << round;
@@ -177,7 +177,7 @@ TEST_P(HostAccess, AGraphCopiesOtherMemoryInAndOut) {
 TEST_P(HostAccess, AChildHasACopy) {
   if (GetParam() == Kind::kManaged && is_bare_nvidia())
     GTEST_SKIP() << "NVIDIA's driver takes it from children";
-  std::fill(memory_->host(), memory_->host() + kCount, 1);
+  std::fill(memory_->host(), memory_->host() + kAccessCount, 1);
   increment(memory_->device(), stream_);
   HIP_OK(hipStreamSynchronize(stream_));
   memory_->host()[1] = 20;
@@ -218,32 +218,32 @@ TEST_P(HostAccess, TwoThreadsWithTheirOwnStreams) {
 }
 
 TEST_P(HostAccess, EveryDevice) {
-  std::fill(memory_->host(), memory_->host() + kCount, 0);
+  std::fill(memory_->host(), memory_->host() + kAccessCount, 0);
   for (int device = 0; device < device_count(); ++device) {
     HIP_OK(hipSetDevice(device));
     LoadedModule module;
     void* data = memory_->device();
-    int n = kCount;
+    int n = kAccessCount;
     void* arguments[] = {&data, &n};
-    HIP_OK(hipModuleLaunchKernel(module.function("increment"), (kCount + 127) / 128, 1, 1, 128, 1, 1, 0,
+    HIP_OK(hipModuleLaunchKernel(module.function("increment"), (kAccessCount + 127) / 128, 1, 1, 128, 1, 1, 0,
                                  nullptr, arguments, nullptr));
     HIP_OK(hipDeviceSynchronize());
-    EXPECT_EQ(memory_->seen(), std::vector<int>(kCount, device + 1));
+    EXPECT_EQ(memory_->seen(), std::vector<int>(kAccessCount, device + 1));
   }
   HIP_OK(hipSetDevice(0));
 }
 
 // The device works with it until the call returns.
 TEST_P(HostAccess, IsFreedWhileWorkRuns) {
-  DeviceBuffer result(kBytes);
+  DeviceBuffer result(kAccessBytes);
   for (int round = 0; round < 5; ++round) {
     memory_.emplace(GetParam());
-    std::fill(memory_->host(), memory_->host() + kCount, round);
+    std::fill(memory_->host(), memory_->host() + kAccessCount, round);
     increment(memory_->device(), stream_);
-    HIP_OK(hipMemcpyAsync(result.get(), memory_->device(), kBytes, hipMemcpyDefault, stream_));
+    HIP_OK(hipMemcpyAsync(result.get(), memory_->device(), kAccessBytes, hipMemcpyDefault, stream_));
     memory_.reset();
     HIP_OK(hipStreamSynchronize(stream_));
-    EXPECT_EQ(read_ints(result.get(), kCount), std::vector<int>(kCount, round + 1));
+    EXPECT_EQ(read_ints(result.get(), kAccessCount), std::vector<int>(kAccessCount, round + 1));
   }
 }
 
@@ -261,18 +261,18 @@ TEST(HostAccessByPointers, InMemory) {
   }
   Shared list(Kind::kManaged, targets.size() * sizeof(void*));
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    std::fill(targets[i]->host(), targets[i]->host() + kCount, static_cast<int>(i));
+    std::fill(targets[i]->host(), targets[i]->host() + kAccessCount, static_cast<int>(i));
     reinterpret_cast<void**>(list.host())[i] = targets[i]->device();
   }
   LoadedModule module;
   void* lists = list.device();
-  int n = kCount;
+  int n = kAccessCount;
   void* arguments[] = {&lists, &n};
   HIP_OK(hipModuleLaunchKernel(module.function("increment_each"), static_cast<unsigned>(targets.size()), 1, 1,
                                64, 1, 1, 0, nullptr, arguments, nullptr));
   HIP_OK(hipDeviceSynchronize());
   for (std::size_t i = 0; i < targets.size(); ++i)
-    EXPECT_EQ(targets[i]->seen(), std::vector<int>(kCount, static_cast<int>(i) + 1));
+    EXPECT_EQ(targets[i]->seen(), std::vector<int>(kAccessCount, static_cast<int>(i) + 1));
 }
 
 // A stream waits for what the host writes before it waits itself, and writes to the word beside it.

@@ -13,8 +13,8 @@
 namespace tf::api_test {
 namespace {
 
-constexpr std::size_t kCount = 300'000;
-constexpr std::size_t kBytes = kCount * sizeof(std::uint32_t);
+constexpr std::size_t kIpcCount = 300'000;
+constexpr std::size_t kIpcBytes = kIpcCount * sizeof(std::uint32_t);
 
 bool physical_memory_is_offered(hipMemAllocationProp& properties, std::size_t& granularity) {
   properties.type = hipMemAllocationTypePinned;
@@ -59,7 +59,7 @@ void change(void* shared, std::size_t bytes) {
 void open_and_change(const hipIpcMemHandle_t& handle) {
   void* shared = nullptr;
   HIP_OK(hipIpcOpenMemHandle(&shared, handle, hipIpcMemLazyEnablePeerAccess));
-  change(shared, kBytes);
+  change(shared, kIpcBytes);
   EXPECT_EQ(hipFree(shared), hipErrorInvalidValue) << "not ours to free";
   HIP_OK(hipIpcCloseMemHandle(shared));
   EXPECT_EQ(hipIpcCloseMemHandle(shared), hipErrorInvalidValue);
@@ -90,7 +90,7 @@ void find_it_gone(const hipIpcMemHandle_t& handle) {
 void leave_it_open(const hipIpcMemHandle_t& handle) {
   void* shared = nullptr;
   HIP_OK(hipIpcOpenMemHandle(&shared, handle, hipIpcMemLazyEnablePeerAccess));
-  change(shared, kBytes);
+  change(shared, kIpcBytes);
 }
 
 void import_and_change() {
@@ -117,17 +117,17 @@ void wait_for_event(const std::string& handles) {
   EXPECT_EQ(hipEventQuery(event), hipErrorNotReady);
   TestStream stream(hipStreamNonBlocking);
   HIP_OK(hipStreamWaitEvent(stream, event, 0));
-  PinnedBuffer seen(kBytes);
-  HIP_OK(hipMemcpyAsync(seen.as<void>(), shared, kBytes, hipMemcpyDeviceToHost, stream));
+  PinnedBuffer seen(kIpcBytes);
+  HIP_OK(hipMemcpyAsync(seen.as<void>(), shared, kIpcBytes, hipMemcpyDeviceToHost, stream));
   EXPECT_EQ(hipStreamQuery(stream), hipErrorNotReady);
   ASSERT_EQ(::write(kPartnerFd, "!", 1), 1);
   HIP_OK(hipEventSynchronize(event));
   EXPECT_EQ(hipEventQuery(event), hipSuccess);
   HIP_OK(hipStreamSynchronize(stream));
   EXPECT_EQ(seen.as<std::uint32_t>()[0], 55u);
-  EXPECT_EQ(seen.as<std::uint32_t>()[kCount - 1], 55u);
+  EXPECT_EQ(seen.as<std::uint32_t>()[kIpcCount - 1], 55u);
   // Recorded here, seen there.
-  HIP_OK(hipMemsetD32Async(shared, 66, kCount, stream));
+  HIP_OK(hipMemsetD32Async(shared, 66, kIpcCount, stream));
   HIP_OK(hipEventRecord(event, stream));
   HIP_OK(hipEventSynchronize(event));
   float time = 0;
@@ -158,7 +158,7 @@ void see_the_second_device(const hipIpcMemHandle_t& handle) {
   int current = -1;
   HIP_OK(hipGetDevice(&current));
   EXPECT_EQ(current, 0);
-  change(shared, kBytes);
+  change(shared, kIpcBytes);
   HIP_OK(hipIpcCloseMemHandle(shared));
 }
 
@@ -169,7 +169,7 @@ void watch(const hipIpcMemHandle_t& handle) {
   std::uint32_t told = 0;
   while (::read(kPartnerFd, &told, sizeof told) == static_cast<ssize_t>(sizeof told)) {
     std::uint32_t seen = 0;
-    HIP_OK(hipMemcpy(&seen, static_cast<std::byte*>(shared) + kBytes - sizeof seen, sizeof seen,
+    HIP_OK(hipMemcpy(&seen, static_cast<std::byte*>(shared) + kIpcBytes - sizeof seen, sizeof seen,
                      hipMemcpyDeviceToHost));
     EXPECT_EQ(seen, told);
     ASSERT_EQ(::write(kPartnerFd, &seen, sizeof seen), static_cast<ssize_t>(sizeof seen));
@@ -207,19 +207,19 @@ class Ipc : public ::testing::Test {
  protected:
   void SetUp() override {
     HIP_OK(hipIpcGetMemHandle(&handle_, shared_.get()));
-    const std::vector<std::uint32_t> numbers = counting(kCount, 7);
-    HIP_OK(hipMemcpy(shared_.get(), numbers.data(), kBytes, hipMemcpyHostToDevice));
+    const std::vector<std::uint32_t> numbers = counting(kIpcCount, 7);
+    HIP_OK(hipMemcpy(shared_.get(), numbers.data(), kIpcBytes, hipMemcpyHostToDevice));
     HIP_OK(hipDeviceSynchronize());
   }
   std::uint32_t last() {
     std::uint32_t value = 0;
-    EXPECT_EQ(hipMemcpy(&value, shared_.at(kBytes - sizeof value), sizeof value, hipMemcpyDeviceToHost),
+    EXPECT_EQ(hipMemcpy(&value, shared_.at(kIpcBytes - sizeof value), sizeof value, hipMemcpyDeviceToHost),
               hipSuccess);
     return value;
   }
 
   DeviceBuffer before_{1000};  // so that the memory does not start where a lease does
-  DeviceBuffer shared_{kBytes};
+  DeviceBuffer shared_{kIpcBytes};
   hipIpcMemHandle_t handle_{};
 };
 
@@ -228,8 +228,8 @@ TEST_F(Ipc, AnotherProcessSeesAndChangesTheMemory) {
   EXPECT_EQ(last(), 42u);
   hipIpcMemHandle_t again = {};
   HIP_OK(hipIpcGetMemHandle(&again, shared_.get()));
-  const std::uint32_t seven = static_cast<std::uint32_t>(7 + kCount - 1);
-  HIP_OK(hipMemcpy(shared_.at(kBytes - sizeof seven), &seven, sizeof seven, hipMemcpyHostToDevice));
+  const std::uint32_t seven = static_cast<std::uint32_t>(7 + kIpcCount - 1);
+  HIP_OK(hipMemcpy(shared_.at(kIpcBytes - sizeof seven), &seven, sizeof seven, hipMemcpyHostToDevice));
   HIP_OK(hipDeviceSynchronize());
   EXPECT_EQ(run_partner("change", hex(again)), 0);
 }
@@ -243,18 +243,18 @@ TEST_F(Ipc, APointerInsideIsOpenedInside) {
 TEST_F(Ipc, APartnerThatEndsLeavesTheMemoryAlone) {
   EXPECT_EQ(run_partner("leave", hex(handle_)), 0);
   EXPECT_EQ(last(), 42u);
-  HIP_OK(hipMemset(shared_.get(), 0, kBytes));
+  HIP_OK(hipMemset(shared_.get(), 0, kIpcBytes));
   EXPECT_EQ(last(), 0u);
 }
 
 TEST_F(Ipc, ContentsSurviveTheExport) {
-  DeviceBuffer buffer(kBytes);
-  const std::vector<std::uint32_t> numbers = counting(kCount, 3);
-  HIP_OK(hipMemcpy(buffer.get(), numbers.data(), kBytes, hipMemcpyHostToDevice));
+  DeviceBuffer buffer(kIpcBytes);
+  const std::vector<std::uint32_t> numbers = counting(kIpcCount, 3);
+  HIP_OK(hipMemcpy(buffer.get(), numbers.data(), kIpcBytes, hipMemcpyHostToDevice));
   hipIpcMemHandle_t handle = {};
   HIP_OK(hipIpcGetMemHandle(&handle, buffer.get()));
-  std::vector<std::uint32_t> back(kCount);
-  HIP_OK(hipMemcpy(back.data(), buffer.get(), kBytes, hipMemcpyDeviceToHost));
+  std::vector<std::uint32_t> back(kIpcCount);
+  HIP_OK(hipMemcpy(back.data(), buffer.get(), kIpcBytes, hipMemcpyDeviceToHost));
   EXPECT_TRUE(back == numbers);
 }
 
@@ -263,21 +263,21 @@ TEST_F(Ipc, MemoryOfAnyDeviceIsShared) {
   if (is_nvidia() && !is_remote())
     GTEST_SKIP() << "NVIDIA's driver takes memory for that of the device that opens it";
   HIP_OK(hipSetDevice(1));
-  DeviceBuffer buffer(kBytes);
-  const std::vector<std::uint32_t> numbers = counting(kCount, 7);
-  HIP_OK(hipMemcpy(buffer.get(), numbers.data(), kBytes, hipMemcpyHostToDevice));
+  DeviceBuffer buffer(kIpcBytes);
+  const std::vector<std::uint32_t> numbers = counting(kIpcCount, 7);
+  HIP_OK(hipMemcpy(buffer.get(), numbers.data(), kIpcBytes, hipMemcpyHostToDevice));
   HIP_OK(hipSetDevice(0));
   hipIpcMemHandle_t handle = {};
   HIP_OK(hipIpcGetMemHandle(&handle, buffer.get()));
   EXPECT_EQ(run_partner("second device", hex(handle)), 0);
   std::uint32_t value = 0;
-  HIP_OK(hipMemcpy(&value, buffer.at(kBytes - sizeof value), sizeof value, hipMemcpyDeviceToHost));
+  HIP_OK(hipMemcpy(&value, buffer.at(kIpcBytes - sizeof value), sizeof value, hipMemcpyDeviceToHost));
   EXPECT_EQ(value, 42u);
 }
 
 TEST_F(Ipc, FreedMemoryCannotBeOpened) {
   void* pointer = nullptr;
-  HIP_OK(hipMalloc(&pointer, kBytes));
+  HIP_OK(hipMalloc(&pointer, kIpcBytes));
   hipIpcMemHandle_t handle = {};
   HIP_OK(hipIpcGetMemHandle(&handle, pointer));
   HIP_OK(hipFree(pointer));
@@ -319,10 +319,10 @@ TEST_F(Ipc, WhatASynchronousCallDidThePartnerSees) {
   for (std::uint32_t round = 1; round <= 100; ++round) {
     const std::uint32_t value = 0x01010101 * round;
     if (round % 2 == 0) {
-      HIP_OK(hipMemset(shared_.get(), static_cast<int>(round), kBytes));
+      HIP_OK(hipMemset(shared_.get(), static_cast<int>(round), kIpcBytes));
     } else {
-      const std::vector<std::uint32_t> values(kCount, value);
-      HIP_OK(hipMemcpy(shared_.get(), values.data(), kBytes, hipMemcpyHostToDevice));
+      const std::vector<std::uint32_t> values(kIpcCount, value);
+      HIP_OK(hipMemcpy(shared_.get(), values.data(), kIpcBytes, hipMemcpyHostToDevice));
     }
     ASSERT_EQ(::write(ends[0], &value, sizeof value), static_cast<ssize_t>(sizeof value));
     std::uint32_t seen = 0;
@@ -340,7 +340,7 @@ TEST_F(Ipc, AnEventOrdersTwoProcesses) {
   TestStream stream(hipStreamNonBlocking);
   Gate gate;
   gate.close(stream);
-  HIP_OK(hipMemsetD32Async(shared_.get(), 55, kCount, stream));
+  HIP_OK(hipMemsetD32Async(shared_.get(), 55, kIpcCount, stream));
   HIP_OK(hipEventRecord(event, stream));
   hipIpcEventHandle_t handle = {};
   HIP_OK(hipIpcGetEventHandle(&handle, event));

@@ -10,13 +10,13 @@
 namespace tf::api_test {
 namespace {
 
-constexpr int kCount = 5000;
-constexpr std::size_t kBytes = kCount * sizeof(int);
+constexpr int kOrderCount = 5000;
+constexpr std::size_t kOrderBytes = kOrderCount * sizeof(int);
 
 void increment(const LoadedModule& module, void* data, hipStream_t stream) {
-  int n = kCount;
+  int n = kOrderCount;
   void* arguments[] = {&data, &n};
-  ASSERT_EQ(hipModuleLaunchKernel(module.function("increment"), (kCount + 127) / 128, 1, 1, 128, 1, 1, 0,
+  ASSERT_EQ(hipModuleLaunchKernel(module.function("increment"), (kOrderCount + 127) / 128, 1, 1, 128, 1, 1, 0,
                                   stream, arguments, nullptr),
             hipSuccess);
 }
@@ -24,13 +24,13 @@ void increment(const LoadedModule& module, void* data, hipStream_t stream) {
 TEST(KernelOrder, ChainOnOneStream) {
   LoadedModule module;
   TestStream stream;
-  DeviceBuffer device(kBytes);
-  launch_fill(device.get<int>(), 0, kCount, stream);
+  DeviceBuffer device(kOrderBytes);
+  launch_fill(device.get<int>(), 0, kOrderCount, stream);
   for (int i = 0; i < 50; ++i) increment(module, device.get(), stream);
-  std::vector<int> back(kCount);
-  HIP_OK(hipMemcpyAsync(back.data(), device.get(), kBytes, hipMemcpyDeviceToHost, stream));
+  std::vector<int> back(kOrderCount);
+  HIP_OK(hipMemcpyAsync(back.data(), device.get(), kOrderBytes, hipMemcpyDeviceToHost, stream));
   HIP_OK(hipStreamSynchronize(stream));
-  EXPECT_EQ(back, counting_ints(kCount, 50));
+  EXPECT_EQ(back, counting_ints(kOrderCount, 50));
 }
 
 // More than a runtime may keep waiting, behind a kernel that takes its time.
@@ -87,14 +87,14 @@ TEST(KernelOrder, EventsBetweenStreams) {
   TestStream second(hipStreamNonBlocking);
   TestEvent filled;
   TestEvent incremented;
-  DeviceBuffer device(kBytes);
+  DeviceBuffer device(kOrderBytes);
   // NVIDIA's driver loads code when it is used first, and then waits for the gate.
-  launch_fill(device.get<int>(), 0, kCount, first);
+  launch_fill(device.get<int>(), 0, kOrderCount, first);
   increment(module, device.get(), first);
   for (int round = 0; round < 10; ++round) {
     Gate gate;
     gate.close(first);
-    launch_fill(device.get<int>(), round, kCount, first);
+    launch_fill(device.get<int>(), round, kOrderCount, first);
     HIP_OK(hipEventRecord(filled, first));
     HIP_OK(hipStreamWaitEvent(second, filled, 0));
     increment(module, device.get(), second);
@@ -102,19 +102,19 @@ TEST(KernelOrder, EventsBetweenStreams) {
     EXPECT_EQ(hipEventQuery(incremented), hipErrorNotReady);
     gate.open();
     HIP_OK(hipEventSynchronize(incremented));
-    EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, round + 1));
+    EXPECT_EQ(read_ints(device.get(), kOrderCount), counting_ints(kOrderCount, round + 1));
   }
 }
 
 TEST(KernelOrder, NullStreamWaitsForBlockingStreams) {
   LoadedModule module;
   TestStream stream;
-  DeviceBuffer device(kBytes);
-  launch_fill(device.get<int>(), 10, kCount, stream);
+  DeviceBuffer device(kOrderBytes);
+  launch_fill(device.get<int>(), 10, kOrderCount, stream);
   increment(module, device.get(), nullptr);
   increment(module, device.get(), stream);
   increment(module, device.get(), nullptr);
-  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 13));
+  EXPECT_EQ(read_ints(device.get(), kOrderCount), counting_ints(kOrderCount, 13));
 }
 
 struct Seen {
@@ -126,22 +126,22 @@ struct Seen {
 
 TEST(KernelOrder, CallbackAfterCopyAndKernel) {
   TestStream stream;
-  DeviceBuffer device(kBytes);
-  PinnedBuffer host(kBytes);
+  DeviceBuffer device(kOrderBytes);
+  PinnedBuffer host(kOrderBytes);
   struct Check {
     Seen seen;
     const int* values;
   } check;
   check.values = host.as<int>();
-  launch_fill(device.get<int>(), 21, kCount, stream);
-  HIP_OK(hipMemcpyAsync(host.as<int>(), device.get(), kBytes, hipMemcpyDeviceToHost, stream));
+  launch_fill(device.get<int>(), 21, kOrderCount, stream);
+  HIP_OK(hipMemcpyAsync(host.as<int>(), device.get(), kOrderBytes, hipMemcpyDeviceToHost, stream));
   HIP_OK(hipStreamAddCallback(
       stream,
       [](hipStream_t where, hipError_t status, void* data) {
         auto* const mine = static_cast<Check*>(data);
         mine->seen.stream.store(where);
         mine->seen.status.store(status);
-        mine->seen.values.assign(mine->values, mine->values + kCount);
+        mine->seen.values.assign(mine->values, mine->values + kOrderCount);
         mine->seen.calls.fetch_add(1);
       },
       &check, 0));
@@ -149,7 +149,7 @@ TEST(KernelOrder, CallbackAfterCopyAndKernel) {
   EXPECT_EQ(check.seen.calls.load(), 1);
   EXPECT_EQ(check.seen.status.load(), hipSuccess);
   EXPECT_EQ(check.seen.stream.load(), stream);
-  EXPECT_EQ(check.seen.values, counting_ints(kCount, 21));
+  EXPECT_EQ(check.seen.values, counting_ints(kOrderCount, 21));
 }
 
 TEST(KernelOrder, HostFunctionsHoldTheStream) {
@@ -189,24 +189,25 @@ void on_threads(Body body) {
 }
 
 bool round_trip(const LoadedModule& module, int* device, int first, hipStream_t stream) {
-  const std::vector<int> values = counting_ints(kCount, first);
-  std::vector<int> back(kCount);
+  const std::vector<int> values = counting_ints(kOrderCount, first);
+  std::vector<int> back(kOrderCount);
   void* data = device;
-  int n = kCount;
+  int n = kOrderCount;
   void* arguments[] = {&data, &n};
-  bool good = hipMemcpyAsync(device, values.data(), kBytes, hipMemcpyHostToDevice, stream) == hipSuccess;
+  bool good = hipMemcpyAsync(device, values.data(), kOrderBytes, hipMemcpyHostToDevice, stream) == hipSuccess;
   good = good && hipModuleLaunchKernel(module.function("increment"), 40, 1, 1, 128, 1, 1, 0, stream,
                                        arguments, nullptr) == hipSuccess;
-  good = good && hipMemcpyAsync(back.data(), device, kBytes, hipMemcpyDeviceToHost, stream) == hipSuccess;
+  good =
+      good && hipMemcpyAsync(back.data(), device, kOrderBytes, hipMemcpyDeviceToHost, stream) == hipSuccess;
   good = good && hipStreamSynchronize(stream) == hipSuccess;
-  return good && back == counting_ints(kCount, first + 1);
+  return good && back == counting_ints(kOrderCount, first + 1);
 }
 
 TEST(KernelThread, KernelsAndCopiesOnOwnStreams) {
   LoadedModule module;
   std::atomic<int> failures{0};
   on_threads([&](int number) {
-    DeviceBuffer device(kBytes);
+    DeviceBuffer device(kOrderBytes);
     TestStream stream;
     for (int round = 0; round < kRounds; ++round) {
       if (!round_trip(module, device.get<int>(), number * 1000 + round, stream)) failures.fetch_add(1);
@@ -220,7 +221,7 @@ TEST(KernelThread, ModulesComeAndGo) {
   on_threads([&](int number) {
     for (int round = 0; round < 8; ++round) {
       LoadedModule module;
-      DeviceBuffer device(kBytes);
+      DeviceBuffer device(kOrderBytes);
       TestStream stream;
       if (!round_trip(module, device.get<int>(), number * 1000 + round, stream)) failures.fetch_add(1);
     }
@@ -231,15 +232,15 @@ TEST(KernelThread, ModulesComeAndGo) {
 TEST(KernelThread, FirstUseOfTheProgramsKernels) {
   std::atomic<int> failures{0};
   on_threads([&](int number) {
-    DeviceBuffer device(kBytes);
+    DeviceBuffer device(kOrderBytes);
     TestStream stream;
-    std::vector<int> back(kCount);
+    std::vector<int> back(kOrderCount);
     for (int round = 0; round < kRounds; ++round) {
-      launch_fill(device.get<int>(), number + round, kCount, stream);
+      launch_fill(device.get<int>(), number + round, kOrderCount, stream);
       bool good =
-          hipMemcpyAsync(back.data(), device.get(), kBytes, hipMemcpyDeviceToHost, stream) == hipSuccess;
-      good =
-          good && hipStreamSynchronize(stream) == hipSuccess && back == counting_ints(kCount, number + round);
+          hipMemcpyAsync(back.data(), device.get(), kOrderBytes, hipMemcpyDeviceToHost, stream) == hipSuccess;
+      good = good && hipStreamSynchronize(stream) == hipSuccess &&
+             back == counting_ints(kOrderCount, number + round);
       if (!good) failures.fetch_add(1);
     }
   });

@@ -12,14 +12,15 @@ namespace tf::api_test {
 namespace {
 
 constexpr std::size_t kGibibyte = std::size_t{1} << 30;
-constexpr std::size_t kBytes = 5 * kGibibyte + 12345;
+constexpr std::size_t kLargeBytes = 5 * kGibibyte + 12345;
 constexpr std::size_t kStep = (64 << 20) + 8;  // between the words that are looked at
 
 class HostPages {
  public:
-  HostPages() : base_(::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  HostPages()
+      : base_(::mmap(nullptr, kLargeBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
   ~HostPages() {
-    if (base_ != MAP_FAILED) ::munmap(base_, kBytes);
+    if (base_ != MAP_FAILED) ::munmap(base_, kLargeBytes);
   }
   HostPages(const HostPages&) = delete;
   HostPages& operator=(const HostPages&) = delete;
@@ -40,14 +41,14 @@ TEST(LargeCopy, FiveGibibytesArriveWhole) {
   HostPages host;
   ASSERT_NE(host.get(), MAP_FAILED);
   void* device = nullptr;
-  HIP_OK(hipMalloc(&device, kBytes));
-  constexpr std::size_t kLast = kBytes / 8 * 8 - 8;
+  HIP_OK(hipMalloc(&device, kLargeBytes));
+  constexpr std::size_t kLast = kLargeBytes / 8 * 8 - 8;
   for (std::size_t at = 0; at < kLast; at += kStep) *host.word(at) = at * 0x9e37'79b9'7f4a'7c15;
   *host.word(kLast) = 42;
-  HIP_OK(hipMemcpy(device, host.get(), kBytes, hipMemcpyHostToDevice));
+  HIP_OK(hipMemcpy(device, host.get(), kLargeBytes, hipMemcpyHostToDevice));
   for (std::size_t at = 0; at < kLast; at += kStep) *host.word(at) = 0;
   *host.word(kLast) = 0;
-  HIP_OK(hipMemcpy(host.get(), device, kBytes, hipMemcpyDeviceToHost));
+  HIP_OK(hipMemcpy(host.get(), device, kLargeBytes, hipMemcpyDeviceToHost));
   for (std::size_t at = 0; at < kLast; at += kStep)
     ASSERT_EQ(*host.word(at), at * 0x9e37'79b9'7f4a'7c15) << at;
   EXPECT_EQ(*host.word(kLast), 42u);

@@ -15,20 +15,20 @@ namespace {
 constexpr std::size_t kPitch = 256;
 constexpr std::size_t kRows = 64;
 constexpr std::size_t kSlices = 4;
-constexpr std::size_t kBytes = kPitch * kRows * kSlices;
+constexpr std::size_t kLateBytes = kPitch * kRows * kSlices;
 constexpr int kValue = 7;
 
-// Sets all kBytes of `to` to kValue, which `from` has.
+// Sets all kLateBytes of `to` to kValue, which `from` has.
 struct Form {
   const char* name;
   hipError_t (*make)(void* to, void* from);
 };
 
 constexpr Form kFills[] = {
-    {"hipMemset", [](void* to, void*) { return hipMemset(to, kValue, kBytes); }},
-    {"hipMemsetD8", [](void* to, void*) { return hipMemsetD8(to, kValue, kBytes); }},
-    {"hipMemsetD16", [](void* to, void*) { return hipMemsetD16(to, kValue * 0x101, kBytes / 2); }},
-    {"hipMemsetD32", [](void* to, void*) { return hipMemsetD32(to, kValue * 0x1010101, kBytes / 4); }},
+    {"hipMemset", [](void* to, void*) { return hipMemset(to, kValue, kLateBytes); }},
+    {"hipMemsetD8", [](void* to, void*) { return hipMemsetD8(to, kValue, kLateBytes); }},
+    {"hipMemsetD16", [](void* to, void*) { return hipMemsetD16(to, kValue * 0x101, kLateBytes / 2); }},
+    {"hipMemsetD32", [](void* to, void*) { return hipMemsetD32(to, kValue * 0x1010101, kLateBytes / 4); }},
     {"hipMemset2D", [](void* to, void*) { return hipMemset2D(to, kPitch, kValue, kPitch, kRows * kSlices); }},
     {"hipMemset3D",
      [](void* to, void*) {
@@ -57,11 +57,12 @@ hipMemcpy3DParms whole_box(void* to, void* from) {
 }
 
 constexpr Form kCopies[] = {
-    {"hipMemcpy", [](void* to, void* from) { return hipMemcpy(to, from, kBytes, hipMemcpyDeviceToDevice); }},
+    {"hipMemcpy",
+     [](void* to, void* from) { return hipMemcpy(to, from, kLateBytes, hipMemcpyDeviceToDevice); }},
     {"hipMemcpy, hipMemcpyDefault",
-     [](void* to, void* from) { return hipMemcpy(to, from, kBytes, hipMemcpyDefault); }},
-    {"hipMemcpyDtoD", [](void* to, void* from) { return hipMemcpyDtoD(to, from, kBytes); }},
-    {"hipMemcpyPeer", [](void* to, void* from) { return hipMemcpyPeer(to, 0, from, 0, kBytes); }},
+     [](void* to, void* from) { return hipMemcpy(to, from, kLateBytes, hipMemcpyDefault); }},
+    {"hipMemcpyDtoD", [](void* to, void* from) { return hipMemcpyDtoD(to, from, kLateBytes); }},
+    {"hipMemcpyPeer", [](void* to, void* from) { return hipMemcpyPeer(to, 0, from, 0, kLateBytes); }},
     {"hipMemcpy2D",
      [](void* to, void* from) {
        return hipMemcpy2D(to, kPitch, from, kPitch, kPitch, kRows * kSlices, hipMemcpyDeviceToDevice);
@@ -83,22 +84,22 @@ constexpr Form kCopies[] = {
      }},
     {"hipMemcpyToSymbol and back",
      [](void* to, void* from) {
-       static_assert(kBytes <= kBlockBytes);
-       const hipError_t up = hipMemcpyToSymbol(block_symbol(), from, kBytes, 0, hipMemcpyDeviceToDevice);
+       static_assert(kLateBytes <= kBlockBytes);
+       const hipError_t up = hipMemcpyToSymbol(block_symbol(), from, kLateBytes, 0, hipMemcpyDeviceToDevice);
        if (up != hipSuccess) return up;
-       return hipMemcpyFromSymbol(to, block_symbol(), kBytes, 0, hipMemcpyDeviceToDevice);
+       return hipMemcpyFromSymbol(to, block_symbol(), kLateBytes, 0, hipMemcpyDeviceToDevice);
      }},
 };
 
 testing::AssertionResult holds_value(const unsigned char* bytes) {
-  const auto* const other = std::find_if(bytes, bytes + kBytes, [](int byte) { return byte != kValue; });
-  if (other == bytes + kBytes) return testing::AssertionSuccess();
+  const auto* const other = std::find_if(bytes, bytes + kLateBytes, [](int byte) { return byte != kValue; });
+  if (other == bytes + kLateBytes) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "byte " << other - bytes << " is " << int(*other);
 }
 
 testing::AssertionResult holds_value(const DeviceBuffer& device) {
-  std::vector<unsigned char> back(kBytes);
-  const hipError_t copied = hipMemcpy(back.data(), device.get(), kBytes, hipMemcpyDeviceToHost);
+  std::vector<unsigned char> back(kLateBytes);
+  const hipError_t copied = hipMemcpy(back.data(), device.get(), kLateBytes, hipMemcpyDeviceToHost);
   if (copied != hipSuccess) return testing::AssertionFailure() << hipGetErrorName(copied);
   return holds_value(back.data());
 }
@@ -106,14 +107,14 @@ testing::AssertionResult holds_value(const DeviceBuffer& device) {
 // `before` stands still; the call returns, and its work is made when the stream goes on.
 void expect_no_wait(const Form& form, hipStream_t before) {
   SCOPED_TRACE(form.name);
-  DeviceBuffer from(kBytes);
-  DeviceBuffer to(kBytes);
-  HIP_OK(hipMemset(from.get(), 1, kBytes));
-  HIP_OK(hipMemset(to.get(), 2, kBytes));
+  DeviceBuffer from(kLateBytes);
+  DeviceBuffer to(kLateBytes);
+  HIP_OK(hipMemset(from.get(), 1, kLateBytes));
+  HIP_OK(hipMemset(to.get(), 2, kLateBytes));
   HIP_OK(hipDeviceSynchronize());
   Gate gate;
   gate.close(before);
-  HIP_OK(hipMemsetAsync(from.get(), kValue, kBytes, before));
+  HIP_OK(hipMemsetAsync(from.get(), kValue, kLateBytes, before));
   HIP_OK(form.make(to.get(), from.get()));
   EXPECT_EQ(hipStreamQuery(nullptr), hipErrorNotReady) << "the call has waited";
   (void)hipGetLastError();
@@ -125,11 +126,11 @@ void expect_no_wait(const Form& form, hipStream_t before) {
 // What the host may touch is filled when the call returns.
 TEST(LateWork, FillsOfHostMemoryAreDoneOnReturn) {
   for (const Memory memory : {Memory::kPinned, Memory::kRegistered, Memory::kManaged}) {
-    const HostBlock host(memory, kBytes);
+    const HostBlock host(memory, kLateBytes);
     for (const Form& fill : kFills) {
       SCOPED_TRACE(std::string(fill.name) + ", " + name_of(memory));
       HIP_OK(hipDeviceSynchronize());
-      std::fill_n(host.get(), kBytes, std::byte{1});
+      std::fill_n(host.get(), kLateBytes, std::byte{1});
       Gate gate;
       gate.close(nullptr);
       const SoonOpen opener(gate);
@@ -144,26 +145,26 @@ TEST(LateWork, IsDoneForEveryStream) {
   const TestStream unordered(hipStreamNonBlocking);
   std::vector<Form> forms(std::begin(kFills), std::end(kFills));
   forms.insert(forms.end(), std::begin(kCopies), std::end(kCopies));
-  PinnedBuffer back(2 * kBytes);
+  PinnedBuffer back(2 * kLateBytes);
   auto* const seen = back.as<unsigned char>();
   for (const Form& form : forms) {
     SCOPED_TRACE(form.name);
-    DeviceBuffer from(kBytes);
-    DeviceBuffer to(kBytes);
-    HIP_OK(hipMemset(from.get(), kValue, kBytes));
-    HIP_OK(hipMemset(to.get(), 2, kBytes));
+    DeviceBuffer from(kLateBytes);
+    DeviceBuffer to(kLateBytes);
+    HIP_OK(hipMemset(from.get(), kValue, kLateBytes));
+    HIP_OK(hipMemset(to.get(), 2, kLateBytes));
     HIP_OK(hipDeviceSynchronize());
     Gate gate;
     gate.close(nullptr);
     const SoonOpen opener(gate);
     HIP_OK(form.make(to.get(), from.get()));
     const TestStream fresh(hipStreamNonBlocking);
-    HIP_OK(hipMemcpyAsync(seen, to.get(), kBytes, hipMemcpyDeviceToHost, unordered));
-    HIP_OK(hipMemcpyAsync(seen + kBytes, to.get(), kBytes, hipMemcpyDeviceToHost, fresh));
+    HIP_OK(hipMemcpyAsync(seen, to.get(), kLateBytes, hipMemcpyDeviceToHost, unordered));
+    HIP_OK(hipMemcpyAsync(seen + kLateBytes, to.get(), kLateBytes, hipMemcpyDeviceToHost, fresh));
     HIP_OK(hipStreamSynchronize(unordered));
     HIP_OK(hipStreamSynchronize(fresh));
     EXPECT_TRUE(holds_value(seen));
-    EXPECT_TRUE(holds_value(seen + kBytes));
+    EXPECT_TRUE(holds_value(seen + kLateBytes));
   }
 }
 
@@ -184,12 +185,12 @@ void fills_of_variables_do_not_wait() {
   HIP_OK(hipGetSymbolAddress(&block, block_symbol()));
   Gate gate;
   gate.close(nullptr);
-  HIP_OK(hipMemset(block, kValue, kBytes));
+  HIP_OK(hipMemset(block, kValue, kLateBytes));
   EXPECT_EQ(hipStreamQuery(nullptr), hipErrorNotReady) << "the call has waited";
   (void)hipGetLastError();
   gate.open();
-  std::vector<unsigned char> back(kBytes);
-  HIP_OK(hipMemcpyFromSymbol(back.data(), block_symbol(), kBytes, 0, hipMemcpyDeviceToHost));
+  std::vector<unsigned char> back(kLateBytes);
+  HIP_OK(hipMemcpyFromSymbol(back.data(), block_symbol(), kLateBytes, 0, hipMemcpyDeviceToHost));
   EXPECT_TRUE(holds_value(back.data()));
 }
 
@@ -197,15 +198,15 @@ void copies_do_not_wait() { expect_no_waits(kCopies); }
 
 // The null streams of the two devices are not ordered with each other.
 void copies_between_devices_are_there_for_both() {
-  DeviceBuffer from(kBytes);
-  HIP_OK(hipMemset(from.get(), 1, kBytes));
+  DeviceBuffer from(kLateBytes);
+  HIP_OK(hipMemset(from.get(), 1, kLateBytes));
   HIP_OK(hipSetDevice(1));
-  DeviceBuffer to(kBytes);
-  PinnedBuffer back(kBytes);
+  DeviceBuffer to(kLateBytes);
+  PinnedBuffer back(kLateBytes);
   auto* const seen = back.as<unsigned char>();
   const Form forms[] = {
-      {"hipMemcpyPeer", [](void* t, void* f) { return hipMemcpyPeer(t, 1, f, 0, kBytes); }},
-      {"hipMemcpy", [](void* t, void* f) { return hipMemcpy(t, f, kBytes, hipMemcpyDeviceToDevice); }},
+      {"hipMemcpyPeer", [](void* t, void* f) { return hipMemcpyPeer(t, 1, f, 0, kLateBytes); }},
+      {"hipMemcpy", [](void* t, void* f) { return hipMemcpy(t, f, kLateBytes, hipMemcpyDeviceToDevice); }},
       {"hipMemcpy2D",
        [](void* t, void* f) {
          return hipMemcpy2D(t, kPitch, f, kPitch, kPitch, kRows * kSlices, hipMemcpyDeviceToDevice);
@@ -213,16 +214,16 @@ void copies_between_devices_are_there_for_both() {
   };
   for (const Form& copy : forms) {
     SCOPED_TRACE(copy.name);
-    HIP_OK(hipMemset(to.get(), 2, kBytes));
+    HIP_OK(hipMemset(to.get(), 2, kLateBytes));
     HIP_OK(hipDeviceSynchronize());
     HIP_OK(hipSetDevice(0));
     Gate gate;
     gate.close(nullptr);
-    HIP_OK(hipMemsetAsync(from.get(), kValue, kBytes, nullptr));
+    HIP_OK(hipMemsetAsync(from.get(), kValue, kLateBytes, nullptr));
     const SoonOpen opener(gate);
     HIP_OK(copy.make(to.get(), from.get()));
     HIP_OK(hipSetDevice(1));
-    HIP_OK(hipMemcpyAsync(seen, to.get(), kBytes, hipMemcpyDeviceToHost, nullptr));
+    HIP_OK(hipMemcpyAsync(seen, to.get(), kLateBytes, hipMemcpyDeviceToHost, nullptr));
     HIP_OK(hipStreamSynchronize(nullptr));
     EXPECT_TRUE(holds_value(seen));
   }

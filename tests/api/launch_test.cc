@@ -9,7 +9,7 @@
 namespace tf::api_test {
 namespace {
 
-constexpr int kCount = 1000;
+constexpr int kLaunchCount = 1000;
 
 hipError_t launch_1d(hipFunction_t function, unsigned blocks, unsigned threads, void** arguments,
                      unsigned shared_bytes = 0, hipStream_t stream = nullptr) {
@@ -19,29 +19,29 @@ hipError_t launch_1d(hipFunction_t function, unsigned blocks, unsigned threads, 
 
 TEST(Launch, KernelParams) {
   LoadedModule module;
-  DeviceBuffer device(kCount * sizeof(int));
+  DeviceBuffer device(kLaunchCount * sizeof(int));
   void* out = device.get();
   int value = 5;
-  int n = kCount;
+  int n = kLaunchCount;
   void* arguments[] = {&out, &value, &n};
   HIP_OK(launch_1d(module.function("fill"), 8, 128, arguments));
-  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 5));
+  EXPECT_EQ(read_ints(device.get(), kLaunchCount), counting_ints(kLaunchCount, 5));
 }
 
 TEST(Launch, ExtraBuffer) {
   LoadedModule module;
-  DeviceBuffer device(kCount * sizeof(int));
+  DeviceBuffer device(kLaunchCount * sizeof(int));
   struct {
     void* out;
     int value;
     int n;
-  } packed = {device.get(), 77, kCount};
+  } packed = {device.get(), 77, kLaunchCount};
   std::size_t bytes = sizeof packed;
   void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &packed, HIP_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                    HIP_LAUNCH_PARAM_END};
   const hipFunction_t fill = module.function("fill");
   HIP_OK(hipModuleLaunchKernel(fill, 8, 1, 1, 128, 1, 1, 0, nullptr, nullptr, extra));
-  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 77));
+  EXPECT_EQ(read_ints(device.get(), kLaunchCount), counting_ints(kLaunchCount, 77));
   void* arguments[] = {&packed.out, &packed.value, &packed.n};
   EXPECT_EQ(hipModuleLaunchKernel(fill, 8, 1, 1, 128, 1, 1, 0, nullptr, arguments, extra),
             hipErrorInvalidValue)
@@ -72,13 +72,13 @@ TEST(Launch, StructArguments) {
 TEST(Launch, ArgumentsAreTakenAtTheCall) {
   LoadedModule module;
   TestStream stream;
-  DeviceBuffer device(kCount * sizeof(int));
+  DeviceBuffer device(kLaunchCount * sizeof(int));
   const hipFunction_t fill = module.function("fill");
   Gate gate;
   gate.close(stream);
   void* out = device.get();
   int value = 1;
-  int n = kCount;
+  int n = kLaunchCount;
   void* arguments[] = {&out, &value, &n};
   HIP_OK(launch_1d(fill, 8, 128, arguments, 0, stream));
   value = 1000;
@@ -87,9 +87,9 @@ TEST(Launch, ArgumentsAreTakenAtTheCall) {
   out = nullptr;
   gate.open();
   HIP_OK(hipStreamSynchronize(stream));
-  std::vector<int> expected = counting_ints(kCount, 1);
+  std::vector<int> expected = counting_ints(kLaunchCount, 1);
   for (int i = 0; i < 3; ++i) expected[static_cast<std::size_t>(i)] = 1000 + i;
-  EXPECT_EQ(read_ints(device.get(), kCount), expected);
+  EXPECT_EQ(read_ints(device.get(), kLaunchCount), expected);
 }
 
 TEST(Launch, ThreeDimensions) {
@@ -181,13 +181,13 @@ TEST(Launch, OnTheDeviceOfTheFunction) {
   HIP_OK(hipSetDevice(1));
   {
     LoadedModule on_second;
-    DeviceBuffer device(kCount * sizeof(int));
+    DeviceBuffer device(kLaunchCount * sizeof(int));
     void* out = device.get();
     int value = 3;
-    int n = kCount;
+    int n = kLaunchCount;
     void* arguments[] = {&out, &value, &n};
     HIP_OK(launch_1d(on_second.function("fill"), 8, 128, arguments));
-    EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 3));
+    EXPECT_EQ(read_ints(device.get(), kLaunchCount), counting_ints(kLaunchCount, 3));
     EXPECT_EQ(launch_1d(nothing, 1, 1, nullptr), hipErrorInvalidDevice);
   }
   HIP_OK(hipSetDevice(0));

@@ -13,8 +13,8 @@
 namespace tf::api_test {
 namespace {
 
-constexpr int kCount = 10000;
-constexpr std::size_t kBytes = kCount * sizeof(int);
+constexpr int kManagedCount = 10000;
+constexpr std::size_t kManagedBytes = kManagedCount * sizeof(int);
 
 int attribute(hipDeviceAttribute_t which) {
   int value = 0;
@@ -31,42 +31,43 @@ class Managed : public ::testing::Test {
  protected:
   void SetUp() override {
     if (attribute(hipDeviceAttributeManagedMemory) == 0) GTEST_SKIP() << "no managed memory";
-    ASSERT_EQ(hipMallocManaged(reinterpret_cast<void**>(&data_), kBytes, hipMemAttachGlobal), hipSuccess);
+    ASSERT_EQ(hipMallocManaged(reinterpret_cast<void**>(&data_), kManagedBytes, hipMemAttachGlobal),
+              hipSuccess);
   }
   void TearDown() override { HIP_OK(hipFree(data_)); }
   void increment(void* data, hipStream_t stream) {
-    int n = kCount;
+    int n = kManagedCount;
     void* arguments[] = {&data, &n};
-    ASSERT_EQ(hipModuleLaunchKernel(module_.function("increment"), (kCount + 127) / 128, 1, 1, 128, 1, 1, 0,
-                                    stream, arguments, nullptr),
+    ASSERT_EQ(hipModuleLaunchKernel(module_.function("increment"), (kManagedCount + 127) / 128, 1, 1, 128, 1,
+                                    1, 0, stream, arguments, nullptr),
               hipSuccess);
   }
-  std::vector<int> seen() const { return {data_, data_ + kCount}; }
+  std::vector<int> seen() const { return {data_, data_ + kManagedCount}; }
 
   LoadedModule module_;
   int* data_ = nullptr;
 };
 
 TEST_F(Managed, GoesBackAndForthBetweenHostAndDevice) {
-  std::iota(data_, data_ + kCount, 7);
+  std::iota(data_, data_ + kManagedCount, 7);
   for (int round = 1; round <= 5; ++round) {
     increment(data_, nullptr);
     HIP_OK(hipDeviceSynchronize());
     ASSERT_EQ(data_[0], 7 + 2 * round - 1);
-    ASSERT_EQ(data_[kCount - 1], kCount + 6 + 2 * round - 1);
-    for (int i = 0; i < kCount; ++i) ++data_[i];
+    ASSERT_EQ(data_[kManagedCount - 1], kManagedCount + 6 + 2 * round - 1);
+    for (int i = 0; i < kManagedCount; ++i) ++data_[i];
   }
-  EXPECT_EQ(seen(), counting_ints(kCount, 17));
+  EXPECT_EQ(seen(), counting_ints(kManagedCount, 17));
 }
 
 // What the host may do after each kind of waiting.
 TEST_F(Managed, IsTheHostsAfterEveryKindOfWait) {
   TestStream stream;
   TestEvent event;
-  std::iota(data_, data_ + kCount, 0);
+  std::iota(data_, data_ + kManagedCount, 0);
   increment(data_, stream);
   HIP_OK(hipStreamSynchronize(stream));
-  EXPECT_EQ(seen(), counting_ints(kCount, 1));
+  EXPECT_EQ(seen(), counting_ints(kManagedCount, 1));
   data_[0] += 100;
   increment(data_, stream);
   HIP_OK(hipEventRecord(event, stream));
@@ -80,14 +81,14 @@ TEST_F(Managed, IsTheHostsAfterEveryKindOfWait) {
   increment(data_, stream);
   HIP_OK(hipEventRecord(event, stream));
   while (hipEventQuery(event) == hipErrorNotReady) continue;
-  EXPECT_EQ(seen(), counting_ints(kCount, 4));
+  EXPECT_EQ(seen(), counting_ints(kManagedCount, 4));
 }
 
 TEST_F(Managed, WorkOfTwoStreamsIsKept) {
   TestStream first(hipStreamNonBlocking);
   TestStream second(hipStreamNonBlocking);
   TestEvent event;
-  std::iota(data_, data_ + kCount, 0);
+  std::iota(data_, data_ + kManagedCount, 0);
   for (int round = 0; round < 4; ++round) {
     increment(data_, first);
     HIP_OK(hipEventRecord(event, first));
@@ -95,19 +96,19 @@ TEST_F(Managed, WorkOfTwoStreamsIsKept) {
     increment(data_, second);
     HIP_OK(hipStreamSynchronize(second));
     EXPECT_EQ(data_[3], 3 + round * 12 + 2);
-    for (int i = 0; i < kCount; ++i) data_[i] += 10;
+    for (int i = 0; i < kManagedCount; ++i) data_[i] += 10;
   }
-  EXPECT_EQ(seen(), counting_ints(kCount, 48));
+  EXPECT_EQ(seen(), counting_ints(kManagedCount, 48));
 }
 
 // What a graph's nodes do to it its copies see, and the program's writes between two launches too.
 TEST_F(Managed, GraphsCopyItBothWays) {
   TestStream stream;
-  std::vector<int> source = counting_ints(kCount, 5);
-  std::vector<int> target(kCount);
+  std::vector<int> source = counting_ints(kManagedCount, 5);
+  std::vector<int> target(kManagedCount);
   TestGraph graph;
   hipGraphNode_t nodes[3] = {};
-  HIP_OK(hipGraphAddMemcpyNode1D(&nodes[0], graph, nullptr, 0, data_, source.data(), kBytes / 2,
+  HIP_OK(hipGraphAddMemcpyNode1D(&nodes[0], graph, nullptr, 0, data_, source.data(), kManagedBytes / 2,
                                  hipMemcpyHostToDevice));
   hipMemsetParams fill{};
   fill.dst = data_;
@@ -116,53 +117,53 @@ TEST_F(Managed, GraphsCopyItBothWays) {
   fill.width = 4;
   fill.height = 1;
   HIP_OK(hipGraphAddMemsetNode(&nodes[1], graph, &nodes[0], 1, &fill));
-  HIP_OK(hipGraphAddMemcpyNode1D(&nodes[2], graph, &nodes[1], 1, target.data(), data_, kBytes,
+  HIP_OK(hipGraphAddMemcpyNode1D(&nodes[2], graph, &nodes[1], 1, target.data(), data_, kManagedBytes,
                                  hipMemcpyDeviceToHost));
   TestExec exec(graph);
   for (int round = 0; round < 2; ++round) {
-    std::fill(data_, data_ + kCount, round);
+    std::fill(data_, data_ + kManagedCount, round);
     source[4] = 100 + round;
     HIP_OK(hipGraphLaunch(exec, stream));
     HIP_OK(hipStreamSynchronize(stream));
     EXPECT_EQ(std::vector<int>(target.begin(), target.begin() + 6),
               (std::vector<int>{9, 9, 9, 9, 100 + round, 10}));
-    EXPECT_EQ(target[kCount - 1], round);
+    EXPECT_EQ(target[kManagedCount - 1], round);
     EXPECT_EQ(seen(), target);
   }
 }
 
 TEST_F(Managed, IsCopiedAndFilled) {
   TestStream stream;
-  DeviceBuffer device(kBytes);
-  PinnedBuffer pinned(kBytes);
-  std::vector<int> pageable(kCount);
-  HIP_OK(hipMemsetD32Async(reinterpret_cast<hipDeviceptr_t>(data_), 5, kCount, stream));
-  HIP_OK(hipMemcpyAsync(device.get(), data_, kBytes, hipMemcpyDeviceToDevice, stream));
-  HIP_OK(hipMemcpyAsync(pinned.as<int>(), device.get(), kBytes, hipMemcpyDeviceToHost, stream));
+  DeviceBuffer device(kManagedBytes);
+  PinnedBuffer pinned(kManagedBytes);
+  std::vector<int> pageable(kManagedCount);
+  HIP_OK(hipMemsetD32Async(reinterpret_cast<hipDeviceptr_t>(data_), 5, kManagedCount, stream));
+  HIP_OK(hipMemcpyAsync(device.get(), data_, kManagedBytes, hipMemcpyDeviceToDevice, stream));
+  HIP_OK(hipMemcpyAsync(pinned.as<int>(), device.get(), kManagedBytes, hipMemcpyDeviceToHost, stream));
   HIP_OK(hipStreamSynchronize(stream));
-  EXPECT_EQ(data_[kCount - 1], 5);
-  EXPECT_EQ(pinned.as<int>()[kCount - 1], 5);
-  std::iota(data_, data_ + kCount, 30);
-  HIP_OK(hipMemcpy(pageable.data(), data_, kBytes, hipMemcpyDefault));
-  EXPECT_EQ(pageable, counting_ints(kCount, 30));
+  EXPECT_EQ(data_[kManagedCount - 1], 5);
+  EXPECT_EQ(pinned.as<int>()[kManagedCount - 1], 5);
+  std::iota(data_, data_ + kManagedCount, 30);
+  HIP_OK(hipMemcpy(pageable.data(), data_, kManagedBytes, hipMemcpyDefault));
+  EXPECT_EQ(pageable, counting_ints(kManagedCount, 30));
   pageable[9] = -1;
-  HIP_OK(hipMemcpy(data_, pageable.data(), kBytes, hipMemcpyHostToDevice));
+  HIP_OK(hipMemcpy(data_, pageable.data(), kManagedBytes, hipMemcpyHostToDevice));
   EXPECT_EQ(data_[9], -1);
-  HIP_OK(hipMemcpy(device.get(), data_, kBytes, hipMemcpyHostToDevice));
-  HIP_OK(hipMemset(data_, 0, kBytes));
-  HIP_OK(hipMemcpy(data_, device.get(), kBytes, hipMemcpyDefault));
+  HIP_OK(hipMemcpy(device.get(), data_, kManagedBytes, hipMemcpyHostToDevice));
+  HIP_OK(hipMemset(data_, 0, kManagedBytes));
+  HIP_OK(hipMemcpy(data_, device.get(), kManagedBytes, hipMemcpyDefault));
   EXPECT_EQ(data_[9], -1);
   EXPECT_EQ(data_[10], 40);
 }
 
 TEST_F(Managed, InAGraph) {
   TestStream stream;
-  DeviceBuffer device(kBytes);
-  std::iota(data_, data_ + kCount, 0);
+  DeviceBuffer device(kManagedBytes);
+  std::iota(data_, data_ + kManagedCount, 0);
   HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
-  HIP_OK(hipMemcpyAsync(device.get(), data_, kBytes, hipMemcpyDefault, stream));
+  HIP_OK(hipMemcpyAsync(device.get(), data_, kManagedBytes, hipMemcpyDefault, stream));
   increment(device.get(), stream);
-  HIP_OK(hipMemcpyAsync(data_, device.get(), kBytes, hipMemcpyDefault, stream));
+  HIP_OK(hipMemcpyAsync(data_, device.get(), kManagedBytes, hipMemcpyDefault, stream));
   hipGraph_t graph = nullptr;
   HIP_OK(hipStreamEndCapture(stream, &graph));
   hipGraphExec_t exec = nullptr;
@@ -170,8 +171,8 @@ TEST_F(Managed, InAGraph) {
   for (int round = 1; round <= 3; ++round) {
     HIP_OK(hipGraphLaunch(exec, stream));
     HIP_OK(hipStreamSynchronize(stream));
-    EXPECT_EQ(seen(), counting_ints(kCount, 2 * round - 1));
-    for (int i = 0; i < kCount; ++i) ++data_[i];
+    EXPECT_EQ(seen(), counting_ints(kManagedCount, 2 * round - 1));
+    for (int i = 0; i < kManagedCount; ++i) ++data_[i];
   }
   HIP_OK(hipGraphExecDestroy(exec));
   HIP_OK(hipGraphDestroy(graph));
@@ -180,20 +181,20 @@ TEST_F(Managed, InAGraph) {
 TEST_F(Managed, MoreIsAllocatedWhileWorkRuns) {
   TestStream stream;
   Gate gate;
-  std::iota(data_, data_ + kCount, 0);
+  std::iota(data_, data_ + kManagedCount, 0);
   gate.close(stream);
   increment(data_, stream);
   int* more = nullptr;
-  ASSERT_EQ(hipMallocManaged(reinterpret_cast<void**>(&more), kBytes, hipMemAttachGlobal), hipSuccess);
+  ASSERT_EQ(hipMallocManaged(reinterpret_cast<void**>(&more), kManagedBytes, hipMemAttachGlobal), hipSuccess);
   gate.open();
   HIP_OK(hipStreamSynchronize(stream));
-  std::iota(more, more + kCount, 50);
+  std::iota(more, more + kManagedCount, 50);
   increment(more, stream);
   HIP_OK(hipStreamSynchronize(stream));
-  EXPECT_EQ(std::vector<int>(more, more + kCount), counting_ints(kCount, 51));
-  EXPECT_EQ(seen(), counting_ints(kCount, 1));
+  EXPECT_EQ(std::vector<int>(more, more + kManagedCount), counting_ints(kManagedCount, 51));
+  EXPECT_EQ(seen(), counting_ints(kManagedCount, 1));
   HIP_OK(hipFree(more));
-  EXPECT_EQ(seen(), counting_ints(kCount, 1));
+  EXPECT_EQ(seen(), counting_ints(kManagedCount, 1));
 }
 
 // Longer than what is opened at a time, and many that share.
@@ -232,27 +233,27 @@ TEST_F(Managed, IsWhatPointersSay) {
   EXPECT_TRUE(managed);
   std::size_t bytes = 0;
   HIP_OK(hipMemPtrGetInfo(data_, &bytes));
-  EXPECT_EQ(bytes, kBytes);
+  EXPECT_EQ(bytes, kManagedBytes);
 }
 
 TEST_F(Managed, PrefetchAndAdvice) {
   TestStream stream;
-  std::iota(data_, data_ + kCount, 0);
-  HIP_OK(hipMemAdvise(data_, kBytes, hipMemAdviseSetReadMostly, 0));
-  HIP_OK(hipMemAdvise(data_, kBytes, hipMemAdviseSetPreferredLocation, hipCpuDeviceId));
-  HIP_OK(hipMemPrefetchAsync(data_, kBytes, 0, stream));
+  std::iota(data_, data_ + kManagedCount, 0);
+  HIP_OK(hipMemAdvise(data_, kManagedBytes, hipMemAdviseSetReadMostly, 0));
+  HIP_OK(hipMemAdvise(data_, kManagedBytes, hipMemAdviseSetPreferredLocation, hipCpuDeviceId));
+  HIP_OK(hipMemPrefetchAsync(data_, kManagedBytes, 0, stream));
   increment(data_, stream);
-  HIP_OK(hipMemPrefetchAsync(data_, kBytes, hipCpuDeviceId, stream));
+  HIP_OK(hipMemPrefetchAsync(data_, kManagedBytes, hipCpuDeviceId, stream));
   HIP_OK(hipStreamSynchronize(stream));
-  EXPECT_EQ(seen(), counting_ints(kCount, 1));
-  EXPECT_EQ(hipMemPrefetchAsync(data_, kBytes + 1, 0, stream), hipErrorInvalidValue);
+  EXPECT_EQ(seen(), counting_ints(kManagedCount, 1));
+  EXPECT_EQ(hipMemPrefetchAsync(data_, kManagedBytes + 1, 0, stream), hipErrorInvalidValue);
   EXPECT_EQ(hipMemPrefetchAsync(data_, 0, 0, stream), hipErrorInvalidValue);
-  EXPECT_EQ(hipMemPrefetchAsync(data_, kBytes, 1000, stream), hipErrorInvalidDevice);
+  EXPECT_EQ(hipMemPrefetchAsync(data_, kManagedBytes, 1000, stream), hipErrorInvalidDevice);
   int on_stack = 0;
   const hipError_t pageable = reaches_pageable_memory() ? hipSuccess : hipErrorInvalidValue;
   EXPECT_EQ(hipMemPrefetchAsync(&on_stack, sizeof on_stack, 0, stream), pageable);
   EXPECT_EQ(hipMemAdvise(&on_stack, sizeof on_stack, hipMemAdviseSetReadMostly, 0), pageable);
-  EXPECT_EQ(hipMemAdvise(data_, kBytes, static_cast<hipMemoryAdvise>(77), 0), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemAdvise(data_, kManagedBytes, static_cast<hipMemoryAdvise>(77), 0), hipErrorInvalidValue);
 }
 
 TEST_F(Managed, MayBeMoreThanTheDeviceHas) {
@@ -282,7 +283,8 @@ class Mapped : public Managed {
   void SetUp() override {
     if (attribute(hipDeviceAttributeCanMapHostMemory) == 0)
       GTEST_SKIP() << "devices do not reach host memory here";
-    ASSERT_EQ(hipHostMalloc(reinterpret_cast<void**>(&host_), kBytes, hipHostMallocMapped), hipSuccess);
+    ASSERT_EQ(hipHostMalloc(reinterpret_cast<void**>(&host_), kManagedBytes, hipHostMallocMapped),
+              hipSuccess);
     ASSERT_EQ(hipHostGetDevicePointer(&device_, host_, 0), hipSuccess);
   }
   void TearDown() override { HIP_OK(hipHostFree(host_)); }
@@ -292,11 +294,11 @@ class Mapped : public Managed {
 
 TEST_F(Mapped, KernelsUseTheHostsMemory) {
   TestStream stream;
-  std::iota(host_, host_ + kCount, 3);
+  std::iota(host_, host_ + kManagedCount, 3);
   increment(device_, stream);
   HIP_OK(hipStreamSynchronize(stream));
-  EXPECT_EQ(std::vector<int>(host_, host_ + kCount), counting_ints(kCount, 4));
-  HIP_OK(hipMemset(device_, 0, kBytes));
+  EXPECT_EQ(std::vector<int>(host_, host_ + kManagedCount), counting_ints(kManagedCount, 4));
+  HIP_OK(hipMemset(device_, 0, kManagedBytes));
   HIP_OK(hipDeviceSynchronize());
   EXPECT_EQ(host_[77], 0);
 }
@@ -305,47 +307,47 @@ TEST_F(Mapped, KernelsUseTheHostsMemory) {
 TEST_F(Mapped, CopiesReadWhenTheStreamIsThere) {
   if (attribute(hipDeviceAttributeConcurrentManagedAccess) == 0) GTEST_SKIP() << "the device reads a copy";
   TestStream stream;
-  DeviceBuffer device(kBytes);
-  std::vector<int> back(kCount);
-  std::fill(host_, host_ + kCount, 1);
+  DeviceBuffer device(kManagedBytes);
+  std::vector<int> back(kManagedCount);
+  std::fill(host_, host_ + kManagedCount, 1);
   Gate gate;
   gate.close(stream);
-  HIP_OK(hipMemcpyAsync(device.get(), host_, kBytes, hipMemcpyHostToDevice, stream));
-  std::fill(host_, host_ + kCount, 2);
+  HIP_OK(hipMemcpyAsync(device.get(), host_, kManagedBytes, hipMemcpyHostToDevice, stream));
+  std::fill(host_, host_ + kManagedCount, 2);
   gate.open();
   HIP_OK(hipStreamSynchronize(stream));
-  HIP_OK(hipMemcpy(back.data(), device.get(), kBytes, hipMemcpyDeviceToHost));
-  EXPECT_EQ(back, std::vector<int>(kCount, 2));
+  HIP_OK(hipMemcpy(back.data(), device.get(), kManagedBytes, hipMemcpyDeviceToHost));
+  EXPECT_EQ(back, std::vector<int>(kManagedCount, 2));
 }
 
 // The memory may be used again for anything as soon as a synchronous copy has returned.
 TEST_F(Mapped, SynchronousCopiesHaveHappened) {
-  DeviceBuffer device(kBytes);
-  std::vector<int> back(kCount);
+  DeviceBuffer device(kManagedBytes);
+  std::vector<int> back(kManagedCount);
   for (int round = 0; round < 20; ++round) {
-    std::fill(host_, host_ + kCount, round);
-    HIP_OK(hipMemcpy(device.get(), host_, kBytes, hipMemcpyHostToDevice));
-    std::fill(host_, host_ + kCount, -1);
-    HIP_OK(hipMemcpy(back.data(), device.get(), kBytes, hipMemcpyDeviceToHost));
-    ASSERT_EQ(back, std::vector<int>(kCount, round));
-    HIP_OK(hipMemcpy(host_, device.get(), kBytes, hipMemcpyDeviceToHost));
-    ASSERT_EQ(host_[kCount - 1], round);
+    std::fill(host_, host_ + kManagedCount, round);
+    HIP_OK(hipMemcpy(device.get(), host_, kManagedBytes, hipMemcpyHostToDevice));
+    std::fill(host_, host_ + kManagedCount, -1);
+    HIP_OK(hipMemcpy(back.data(), device.get(), kManagedBytes, hipMemcpyDeviceToHost));
+    ASSERT_EQ(back, std::vector<int>(kManagedCount, round));
+    HIP_OK(hipMemcpy(host_, device.get(), kManagedBytes, hipMemcpyDeviceToHost));
+    ASSERT_EQ(host_[kManagedCount - 1], round);
   }
 }
 
 TEST_F(Mapped, FreeingWaitsForTheDevice) {
   TestStream stream;
-  DeviceBuffer device(kBytes);
+  DeviceBuffer device(kManagedBytes);
   for (int round = 0; round < 20; ++round) {
     int* mine = nullptr;
-    HIP_OK(hipHostMalloc(reinterpret_cast<void**>(&mine), kBytes, hipHostMallocDefault));
-    std::fill(mine, mine + kCount, round);
-    HIP_OK(hipMemcpyAsync(device.get(), mine, kBytes, hipMemcpyHostToDevice, stream));
+    HIP_OK(hipHostMalloc(reinterpret_cast<void**>(&mine), kManagedBytes, hipHostMallocDefault));
+    std::fill(mine, mine + kManagedCount, round);
+    HIP_OK(hipMemcpyAsync(device.get(), mine, kManagedBytes, hipMemcpyHostToDevice, stream));
     HIP_OK(hipHostFree(mine));
     int* next = nullptr;  // likely in the same place
-    HIP_OK(hipHostMalloc(reinterpret_cast<void**>(&next), kBytes, hipHostMallocDefault));
-    std::fill(next, next + kCount, -1);
-    EXPECT_EQ(read_ints(device.get(), kCount), std::vector<int>(kCount, round));
+    HIP_OK(hipHostMalloc(reinterpret_cast<void**>(&next), kManagedBytes, hipHostMallocDefault));
+    std::fill(next, next + kManagedCount, -1);
+    EXPECT_EQ(read_ints(device.get(), kManagedCount), std::vector<int>(kManagedCount, round));
     HIP_OK(hipHostFree(next));
   }
 }

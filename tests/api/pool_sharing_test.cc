@@ -16,7 +16,7 @@ namespace tf::api_test {
 namespace {
 
 constexpr std::size_t kCount = 100'000;
-constexpr std::size_t kBytes = kCount * sizeof(std::uint32_t);
+constexpr std::size_t kSharedBytes = kCount * sizeof(std::uint32_t);
 constexpr auto kFile = hipMemHandleTypePosixFileDescriptor;
 constexpr const char* kPartner = "PoolPartner.DISABLED_Run";
 
@@ -38,9 +38,9 @@ class PoolSharing : public testing::Test {
     HIP_OK(hipDeviceGetAttribute(&supported, hipDeviceAttributeMemoryPoolsSupported, 0));
     if (supported == 0) GTEST_SKIP() << "no memory pools";
     pool_ = make_pool(kFile);
-    HIP_OK(hipMallocFromPoolAsync(&memory_, kBytes, pool_, stream_));
+    HIP_OK(hipMallocFromPoolAsync(&memory_, kSharedBytes, pool_, stream_));
     const std::vector<std::uint32_t> numbers = counting(kCount, 7);
-    HIP_OK(hipMemcpyAsync(memory_, numbers.data(), kBytes, hipMemcpyHostToDevice, stream_));
+    HIP_OK(hipMemcpyAsync(memory_, numbers.data(), kSharedBytes, hipMemcpyHostToDevice, stream_));
     HIP_OK(hipMemPoolExportToShareableHandle(&file_, pool_, kFile, 0));
     EXPECT_GE(file_, 0);
   }
@@ -67,7 +67,7 @@ TEST_F(PoolSharing, AnotherProcessReadsAndWrites) {
   HIP_OK(hipMemPoolExportPointer(&data, memory_));
   EXPECT_EQ(exit_code(start_partner("change", hex(data), file_, kPartner)), 0);
   std::uint32_t last = 0;
-  HIP_OK(hipMemcpy(&last, static_cast<std::byte*>(memory_) + kBytes - sizeof last, sizeof last,
+  HIP_OK(hipMemcpy(&last, static_cast<std::byte*>(memory_) + kSharedBytes - sizeof last, sizeof last,
                    hipMemcpyDeviceToHost));
   EXPECT_EQ(last, 42u);
 }
@@ -150,13 +150,13 @@ TEST_F(PoolSharing, TheProcessItselfHasASecondView) {
   expected[0] = 42;
   expected[1] = 43;
   std::vector<std::uint32_t> seen(kCount);
-  HIP_OK(hipMemcpy(seen.data(), memory_, kBytes, hipMemcpyDeviceToHost));
+  HIP_OK(hipMemcpy(seen.data(), memory_, kSharedBytes, hipMemcpyDeviceToHost));
   EXPECT_TRUE(seen == expected);
   HIP_OK(hipFreeAsync(memory_, stream_));
   memory_ = nullptr;
   HIP_OK(hipStreamSynchronize(stream_));
   std::fill(seen.begin(), seen.end(), 0u);
-  HIP_OK(hipMemcpy(seen.data(), view, kBytes, hipMemcpyDeviceToHost));
+  HIP_OK(hipMemcpy(seen.data(), view, kSharedBytes, hipMemcpyDeviceToHost));
   EXPECT_TRUE(seen == expected);
   HIP_OK(hipFree(view));
   HIP_OK(hipMemPoolDestroy(imported));
@@ -207,9 +207,9 @@ void change(hipMemPool_t pool, hipMemPoolPtrExportData& data) {
   void* shared = nullptr;
   HIP_OK(hipMemPoolImportPointer(&shared, pool, &data));
   std::vector<std::uint32_t> seen(kCount);
-  HIP_OK(hipMemcpy(seen.data(), shared, kBytes, hipMemcpyDeviceToHost));
+  HIP_OK(hipMemcpy(seen.data(), shared, kSharedBytes, hipMemcpyDeviceToHost));
   EXPECT_TRUE(seen == counting(kCount, 7));
-  HIP_OK(hipMemsetD32(static_cast<std::byte*>(shared) + kBytes - sizeof(std::uint32_t), 42, 1));
+  HIP_OK(hipMemsetD32(static_cast<std::byte*>(shared) + kSharedBytes - sizeof(std::uint32_t), 42, 1));
   HIP_OK(hipDeviceSynchronize());
   EXPECT_EQ(hipFreeAsync(static_cast<std::byte*>(shared) + 4, nullptr), hipErrorInvalidValue);
   const unsigned on = 1;

@@ -7,17 +7,17 @@
 namespace tf::api_test {
 namespace {
 
-constexpr int kCount = 3000;
+constexpr int kProgramCount = 3000;
 
 TEST(Program, Launches) {
-  DeviceBuffer device(kCount * sizeof(int));
-  launch_fill(device.get<int>(), 12, kCount, nullptr);
+  DeviceBuffer device(kProgramCount * sizeof(int));
+  launch_fill(device.get<int>(), 12, kProgramCount, nullptr);
   HIP_OK(hipGetLastError());
-  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 12));
+  EXPECT_EQ(read_ints(device.get(), kProgramCount), counting_ints(kProgramCount, 12));
   TestStream stream;
-  launch_fill(device.get<int>(), 13, kCount, stream);
+  launch_fill(device.get<int>(), 13, kProgramCount, stream);
   HIP_OK(hipStreamSynchronize(stream));
-  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 13));
+  EXPECT_EQ(read_ints(device.get(), kProgramCount), counting_ints(kProgramCount, 13));
 }
 
 TEST(Program, TemplatesAndStructs) {
@@ -36,13 +36,13 @@ TEST(Program, TemplatesAndStructs) {
 }
 
 TEST(Program, LaunchByStub) {
-  DeviceBuffer device(kCount * sizeof(int));
+  DeviceBuffer device(kProgramCount * sizeof(int));
   void* out = device.get();
   int value = 4;
-  int n = kCount;
+  int n = kProgramCount;
   void* arguments[] = {&out, &value, &n};
   HIP_OK(hipLaunchKernel(fill_kernel(), dim3(24), dim3(128), arguments, 0, nullptr));
-  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 4));
+  EXPECT_EQ(read_ints(device.get(), kProgramCount), counting_ints(kProgramCount, 4));
   EXPECT_EQ(hipLaunchKernel(nullptr, dim3(1), dim3(1), arguments, 0, nullptr), hipErrorInvalidDeviceFunction);
   EXPECT_EQ(hipLaunchKernel(&value, dim3(1), dim3(1), arguments, 0, nullptr), hipErrorInvalidDeviceFunction);
   EXPECT_EQ(hipLaunchKernel(fill_kernel(), dim3(0), dim3(1), arguments, 0, nullptr), hipErrorInvalidValue);
@@ -67,12 +67,12 @@ TEST(Program, ConstantsAreSetBySymbol) {
   float back = 0;
   HIP_OK(hipMemcpyFromSymbol(&back, factor_symbol(), sizeof back));
   EXPECT_EQ(back, factor);
-  std::vector<float> values(kCount, 4.0f);
-  DeviceBuffer device(kCount * sizeof(float));
-  HIP_OK(hipMemcpy(device.get(), values.data(), kCount * sizeof(float), hipMemcpyHostToDevice));
-  launch_scale(device.get<float>(), kCount, nullptr);
-  HIP_OK(hipMemcpy(values.data(), device.get(), kCount * sizeof(float), hipMemcpyDeviceToHost));
-  EXPECT_EQ(values, std::vector<float>(kCount, 10.0f));
+  std::vector<float> values(kProgramCount, 4.0f);
+  DeviceBuffer device(kProgramCount * sizeof(float));
+  HIP_OK(hipMemcpy(device.get(), values.data(), kProgramCount * sizeof(float), hipMemcpyHostToDevice));
+  launch_scale(device.get<float>(), kProgramCount, nullptr);
+  HIP_OK(hipMemcpy(values.data(), device.get(), kProgramCount * sizeof(float), hipMemcpyDeviceToHost));
+  EXPECT_EQ(values, std::vector<float>(kProgramCount, 10.0f));
 }
 
 TEST(Program, VariablesKeepTheirValue) {

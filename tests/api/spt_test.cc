@@ -33,9 +33,9 @@ namespace {
 
 constexpr std::size_t kPitch = 64;
 constexpr std::size_t kRows = 4;
-constexpr std::size_t kBytes = kPitch * kRows;
+constexpr std::size_t kThreadBytes = kPitch * kRows;
 
-std::vector<unsigned char> bytes_of(const void* device, std::size_t count = kBytes) {
+std::vector<unsigned char> bytes_of(const void* device, std::size_t count = kThreadBytes) {
   std::vector<unsigned char> back(count);
   EXPECT_EQ(hipMemcpyAsync(back.data(), device, count, hipMemcpyDeviceToHost, hipStreamPerThread),
             hipSuccess);
@@ -93,20 +93,20 @@ TEST(Spt, EventsAndHostFunctions) {
 }
 
 TEST(Spt, Fills) {
-  DeviceBuffer line(kBytes);
-  DeviceBuffer rows(kBytes);
-  DeviceBuffer box(kBytes);
-  for (void* const all : {line.get(), rows.get(), box.get()}) HIP_OK(hipMemset(all, 0, kBytes));
+  DeviceBuffer line(kThreadBytes);
+  DeviceBuffer rows(kThreadBytes);
+  DeviceBuffer box(kThreadBytes);
+  for (void* const all : {line.get(), rows.get(), box.get()}) HIP_OK(hipMemset(all, 0, kThreadBytes));
   HIP_OK(hipDeviceSynchronize());
   const BusyElsewhere busy;
-  HIP_OK(hipMemsetAsync_spt(line.get(), 7, kBytes, nullptr));
+  HIP_OK(hipMemsetAsync_spt(line.get(), 7, kThreadBytes, nullptr));
   HIP_OK(hipMemset2DAsync_spt(rows.get(), kPitch, 8, 3, kRows, nullptr));
   HIP_OK(hipMemset3DAsync_spt(hipPitchedPtr{box.get(), kPitch, kPitch, 2}, 9, hipExtent{2, 2, 2}, nullptr));
   BusyElsewhere::wait_for_own_stream();
-  EXPECT_EQ(bytes_of(line.get()), std::vector<unsigned char>(kBytes, 7));
+  EXPECT_EQ(bytes_of(line.get()), std::vector<unsigned char>(kThreadBytes, 7));
   const auto in_rows = bytes_of(rows.get());
   const auto in_box = bytes_of(box.get());
-  for (std::size_t i = 0; i < kBytes; ++i) {
+  for (std::size_t i = 0; i < kThreadBytes; ++i) {
     ASSERT_EQ(in_rows[i], i % kPitch < 3 ? 8 : 0) << i;
     ASSERT_EQ(in_box[i], i % kPitch < 2 ? 9 : 0) << i;
   }
@@ -115,12 +115,12 @@ TEST(Spt, Fills) {
 TEST(Spt, CopiesOfRowsAndBoxes) {
   if (copies_end_in_host_functions() && !runs_host_functions_at_once())
     GTEST_SKIP() << "the driver calls host functions one at a time, and a copy to the host ends in one";
-  PinnedBuffer host(kBytes);
-  PinnedBuffer back(kBytes);
-  for (std::size_t i = 0; i < kBytes; ++i) host.as<unsigned char>()[i] = static_cast<unsigned char>(i);
-  std::memset(back.as<void>(), 0, kBytes);
-  DeviceBuffer device(kBytes);
-  HIP_OK(hipMemset(device.get(), 255, kBytes));
+  PinnedBuffer host(kThreadBytes);
+  PinnedBuffer back(kThreadBytes);
+  for (std::size_t i = 0; i < kThreadBytes; ++i) host.as<unsigned char>()[i] = static_cast<unsigned char>(i);
+  std::memset(back.as<void>(), 0, kThreadBytes);
+  DeviceBuffer device(kThreadBytes);
+  HIP_OK(hipMemset(device.get(), 255, kThreadBytes));
   HIP_OK(hipDeviceSynchronize());
   hipMemcpy3DParms box{};
   box.srcPtr = hipPitchedPtr{device.get(), kPitch, kPitch, kRows};
@@ -132,7 +132,7 @@ TEST(Spt, CopiesOfRowsAndBoxes) {
                               nullptr));
   HIP_OK(hipMemcpy3DAsync_spt(&box, nullptr));
   BusyElsewhere::wait_for_own_stream();
-  for (std::size_t i = 0; i < kBytes; ++i) {
+  for (std::size_t i = 0; i < kThreadBytes; ++i) {
     const auto expected = i % kPitch < 5 ? static_cast<unsigned char>(i) : 255;
     ASSERT_EQ(back.as<unsigned char>()[i], expected) << i;
   }

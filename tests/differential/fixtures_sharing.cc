@@ -9,7 +9,7 @@
 namespace tf::differential {
 namespace {
 
-constexpr std::size_t kBytes = 4096;
+constexpr std::size_t kSharedBytes = 4096;
 constexpr int kFile = hipMemHandleTypePosixFileDescriptor;
 
 Value ipc_memory(Case& c) {
@@ -53,14 +53,14 @@ Value descriptor_closed(Case& c) {
 }
 // What is written there is a descriptor, and closed after the case.
 Value out_descriptor(Case& c) {
-  int* const target = static_cast<int*>(c.block(kBytes, 0xee));
+  int* const target = static_cast<int*>(c.block(kSharedBytes, 0xee));
   c.after([target] {
     if (*target >= 0) ::close(*target);
   });
   return pointer(target);
 }
 
-hipMemPool_t new_pool(Case& c) {
+hipMemPool_t new_shared_pool(Case& c) {
   hipMemPoolProps properties{};
   properties.allocType = hipMemAllocationTypePinned;
   properties.handleTypes = hipMemHandleTypePosixFileDescriptor;
@@ -78,9 +78,9 @@ Value pool_imported(Case& c) {
 }
 Value device_shared(Case& c) {
   void* memory = nullptr;
-  c.check(
-      c.api("hipMallocFromPoolAsync", &memory, kBytes, c.handle<hipMemPool_t>("pool_shared"), hipStream_t{}),
-      "hipMallocFromPoolAsync");
+  c.check(c.api("hipMallocFromPoolAsync", &memory, kSharedBytes, c.handle<hipMemPool_t>("pool_shared"),
+                hipStream_t{}),
+          "hipMallocFromPoolAsync");
   c.check(c.api("hipStreamSynchronize", hipStream_t{}), "hipStreamSynchronize");
   return ended(c, memory, "hipFree");
 }
@@ -96,8 +96,8 @@ Value external_handle(Case& c) {
   auto* const description = c.keep<hipExternalMemoryHandleDesc>();
   description->type = hipExternalMemoryHandleTypeOpaqueFd;
   description->handle.fd = ::memfd_create("external", MFD_CLOEXEC);
-  description->size = kBytes;
-  if (::ftruncate(description->handle.fd, kBytes) != 0) c.troubles += " ftruncate";
+  description->size = kSharedBytes;
+  if (::ftruncate(description->handle.fd, kSharedBytes) != 0) c.troubles += " ftruncate";
   return pointer(description);
 }
 Value external_handle_odd(Case& c) {
@@ -105,7 +105,7 @@ Value external_handle_odd(Case& c) {
   const int type = 77;
   std::memcpy(&description->type, &type, sizeof type);
   description->handle.fd = -1;
-  description->size = kBytes;
+  description->size = kSharedBytes;
   return pointer(description);
 }
 hipExternalMemory_t new_external(Case& c) {
@@ -132,7 +132,7 @@ void add_sharing(Fixtures& all) {
   all["descriptor_of_memory"] = descriptor_of_memory;
   all["descriptor_closed"] = descriptor_closed;
   all["out_descriptor"] = out_descriptor;
-  all["pool_shared"] = [](Case& c) { return ended(c, new_pool(c), "hipMemPoolDestroy"); };
+  all["pool_shared"] = [](Case& c) { return ended(c, new_shared_pool(c), "hipMemPoolDestroy"); };
   all["pool_imported"] = pool_imported;
   all["device_shared"] = device_shared;
   all["pointer_export"] = pointer_export;
@@ -140,8 +140,8 @@ void add_sharing(Fixtures& all) {
   all["external_handle_odd"] = external_handle_odd;
   all["external"] = [](Case& c) { return ended(c, new_external(c), "hipDestroyExternalMemory"); };
   all["external_destroyed"] = [](Case& c) { return gone(c, new_external(c), "hipDestroyExternalMemory"); };
-  all["external_buffer"] = external_buffer<kBytes>;
-  all["external_buffer_long"] = external_buffer<2 * kBytes>;
+  all["external_buffer"] = external_buffer<kSharedBytes>;
+  all["external_buffer_long"] = external_buffer<2 * kSharedBytes>;
 }
 
 }  // namespace tf::differential

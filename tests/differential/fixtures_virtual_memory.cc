@@ -6,7 +6,7 @@
 namespace tf::differential {
 namespace {
 
-constexpr std::size_t kBytes = 0x200000;  // of values.txt
+constexpr std::size_t kVirtualBytes = 0x200000;  // of values.txt
 
 template <int kDevice>
 Value allocation_properties(Case& c) {
@@ -20,29 +20,30 @@ Value allocation_properties(Case& c) {
 }
 hipMemGenericAllocationHandle_t new_allocation(Case& c) {
   hipMemGenericAllocationHandle_t allocation = nullptr;
-  c.check(c.api("hipMemCreate", &allocation, kBytes,
+  c.check(c.api("hipMemCreate", &allocation, kVirtualBytes,
                 c.handle<const hipMemAllocationProp*>("allocation_properties"), 0ULL),
           "hipMemCreate");
   return allocation;
 }
 Value reserved(Case& c) {
   void* start = nullptr;
-  c.check(c.api("hipMemAddressReserve", &start, kBytes, std::size_t{0}, static_cast<void*>(nullptr), 0ULL),
-          "hipMemAddressReserve");
-  c.after([&api = c.api, start] { api.quietly("hipMemAddressFree", start, kBytes); });
+  c.check(
+      c.api("hipMemAddressReserve", &start, kVirtualBytes, std::size_t{0}, static_cast<void*>(nullptr), 0ULL),
+      "hipMemAddressReserve");
+  c.after([&api = c.api, start] { api.quietly("hipMemAddressFree", start, kVirtualBytes); });
   return pointer(start);
 }
 // At addresses of its own, not those of "reserved".
 Value mapped(Case& c) {
   const Value start = reserved(c);
   void* const address = reinterpret_cast<void*>(start.number);
-  c.check(c.api("hipMemMap", address, kBytes, std::size_t{0},
+  c.check(c.api("hipMemMap", address, kVirtualBytes, std::size_t{0},
                 c.handle<hipMemGenericAllocationHandle_t>("allocation"), 0ULL),
           "hipMemMap");
-  c.after([&api = c.api, address] { api.quietly("hipMemUnmap", address, kBytes); });
-  c.check(
-      c.api("hipMemSetAccess", address, kBytes, c.handle<const hipMemAccessDesc*>("access"), std::size_t{1}),
-      "hipMemSetAccess");
+  c.after([&api = c.api, address] { api.quietly("hipMemUnmap", address, kVirtualBytes); });
+  c.check(c.api("hipMemSetAccess", address, kVirtualBytes, c.handle<const hipMemAccessDesc*>("access"),
+                std::size_t{1}),
+          "hipMemSetAccess");
   return start;
 }
 

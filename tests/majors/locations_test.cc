@@ -22,7 +22,7 @@ constexpr std::size_t kBytes = 1 << 16;
 constexpr auto kManaged = static_cast<hipMemAllocationType>(2);
 constexpr hipMemLocation kFirst{hipMemLocationTypeDevice, 0};
 constexpr hipMemLocation kSecond{hipMemLocationTypeDevice, 1};
-constexpr hipMemLocation kHost{std::bit_cast<hipMemLocationType>(kHipMemLocationTypeHost), 0};
+constexpr hipMemLocation kOnHost{std::bit_cast<hipMemLocationType>(kHipMemLocationTypeHost), 0};
 
 class Locations : public Major {
  protected:
@@ -96,7 +96,7 @@ TEST_F(Locations, RangesGoWhereTheyShall) {
                            "hipDrvMemDiscardAndPrefetchBatchAsync"}) {
     SCOPED_TRACE(name);
     const auto prefetch = get<Prefetch>(name);
-    std::array<hipMemLocation, 2> locations = {kSecond, kHost};
+    std::array<hipMemLocation, 2> locations = {kSecond, kOnHost};
     std::array<std::size_t, 2> first = {0, 2};
     ASSERT_EQ(prefetch(ranges_.data(), bytes_.data(), 3, locations.data(), first.data(), 2, 0, stream_),
               hipSuccess);
@@ -118,7 +118,7 @@ TEST_F(Locations, RangesGoWhereTheyShall) {
 
 TEST_F(Locations, NothingOfAWrongBatchIsFetched) {
   const auto prefetch = get<Prefetch>("hipMemPrefetchBatchAsync");
-  std::array<hipMemLocation, 3> locations = {kFirst, kSecond, kHost};
+  std::array<hipMemLocation, 3> locations = {kFirst, kSecond, kOnHost};
   std::array<std::size_t, 3> first = {0, 1, 2};
   const auto run = [&](std::size_t count) {
     return prefetch(ranges_.data(), bytes_.data(), 2, locations.data(), first.data(), count, 0, stream_);
@@ -210,7 +210,7 @@ TEST_F(Locations, WrongPlacesOfPoolsAreRefused) {
     EXPECT_EQ(get_pool(&pool, &location, hipMemAllocationTypePinned), kInvalid);
     location.id = -1;
     EXPECT_EQ(get_pool(&pool, &location, hipMemAllocationTypePinned), kInvalid);
-    location = kHost;
+    location = kOnHost;
     EXPECT_EQ(get_pool(&pool, &location, hipMemAllocationTypePinned), kInvalid);
   }
   EXPECT_EQ(pool, nullptr);

@@ -10,7 +10,7 @@ namespace tf::majors {
 namespace {
 
 constexpr int kCount = 256;
-constexpr std::size_t kBytes = kCount * sizeof(int);
+constexpr std::size_t kGraphBytes = kCount * sizeof(int);
 
 // HIP_MEMSET_NODE_PARAMS of HIP 6; hipDrvGraph* take hipMemsetParams in HIP 7.
 struct DriverFill {
@@ -36,7 +36,7 @@ class NewerGraphs : public Graphs {
  protected:
   void SetUp() override {
     Graphs::SetUp();
-    if (major_ >= 6) buffer_ = allocate(kBytes);
+    if (major_ >= 6) buffer_ = allocate(kGraphBytes);
   }
   void TearDown() override {
     Graphs::TearDown();
@@ -68,9 +68,9 @@ class NewerGraphs : public Graphs {
   hipGraphNodeParams copying_node(void* target, void* source) const {
     hipGraphNodeParams parameters = parameters_of(kCopy);
     hipMemcpy3DParms& copy = parameters.memcpy.copyParams;
-    copy.dstPtr = make_hipPitchedPtr(target, kBytes, kBytes, 1);
-    copy.srcPtr = make_hipPitchedPtr(source, kBytes, kBytes, 1);
-    copy.extent = make_hipExtent(kBytes, 1, 1);
+    copy.dstPtr = make_hipPitchedPtr(target, kGraphBytes, kGraphBytes, 1);
+    copy.srcPtr = make_hipPitchedPtr(source, kGraphBytes, kGraphBytes, 1);
+    copy.extent = make_hipExtent(kGraphBytes, 1, 1);
     copy.kind = hipMemcpyDeviceToHost;
     return parameters;
   }
@@ -78,11 +78,11 @@ class NewerGraphs : public Graphs {
     Copy3D<std::size_t> copy{};
     copy.src_type = device_type();
     copy.src_device = buffer_;
-    copy.src_pitch = kBytes;
+    copy.src_pitch = kGraphBytes;
     copy.dst_type = host_type();
     copy.dst_host = target;
-    copy.dst_pitch = kBytes;
-    copy.width = kBytes;
+    copy.dst_pitch = kGraphBytes;
+    copy.width = kGraphBytes;
     copy.height = 1;
     copy.depth = 1;
     return copy;
@@ -158,7 +158,7 @@ TEST_F(NewerGraphs, HostFunctionsEventsMemoryAndChildGraphs) {
   hipGraphNodeParams memory = parameters_of(kAllocate);
   memory.alloc.poolProps.allocType = hipMemAllocationTypePinned;
   memory.alloc.poolProps.location = {hipMemLocationTypeDevice, 0};
-  memory.alloc.bytesize = kBytes;
+  memory.alloc.bytesize = kGraphBytes;
   node = add_to(graph_, memory, node);
   EXPECT_EQ(type_of(node), kAllocate);
   ASSERT_NE(memory.alloc.dptr, nullptr);
@@ -216,7 +216,7 @@ TEST_F(NewerGraphs, NodesInTheDriversStyle) {
   EXPECT_EQ(told.src_device, buffer_);
   EXPECT_EQ(told.dst_type, host_type());
   EXPECT_EQ(told.dst_host, numbers_.data());
-  EXPECT_EQ(told.width, kBytes);
+  EXPECT_EQ(told.width, kGraphBytes);
   EXPECT_EQ(told.height, 1u);
   EXPECT_EQ(told.depth, 1u);
   const hipGraphExec_t exec = instantiate();
@@ -299,7 +299,7 @@ TEST_F(NewerGraphs, CapturedIntoAGraphBehindItsNodes) {
   const auto begin = get<decltype(hipStreamBeginCaptureToGraph)>("hipStreamBeginCaptureToGraph");
   ASSERT_EQ(begin(stream_, graph_, &filled, nullptr, 1, hipStreamCaptureModeGlobal), hipSuccess);
   EXPECT_EQ(HIP(hipGraphDestroy)(graph_), kInvalid) << "it is captured into";
-  ASSERT_EQ(HIP(hipMemcpyAsync)(numbers_.data(), buffer_, kBytes, hipMemcpyDeviceToHost, stream_),
+  ASSERT_EQ(HIP(hipMemcpyAsync)(numbers_.data(), buffer_, kGraphBytes, hipMemcpyDeviceToHost, stream_),
             hipSuccess);
   hipGraph_t ended = nullptr;
   ASSERT_EQ(HIP(hipStreamEndCapture)(stream_, &ended), hipSuccess);
@@ -341,7 +341,7 @@ TEST_F(NewerGraphs, CapturedIntoAGraphInsideAGraph) {
   EXPECT_EQ(begin(stream_, copy, nullptr, nullptr, 0, hipStreamCaptureModeGlobal), kInvalid)
       << "a second one";
   EXPECT_EQ(HIP(hipGraphDestroyNode)(first), kInvalid) << "the capture refers to it";
-  ASSERT_EQ(HIP(hipMemcpyAsync)(numbers_.data(), buffer_, kBytes, hipMemcpyDeviceToHost, stream_),
+  ASSERT_EQ(HIP(hipMemcpyAsync)(numbers_.data(), buffer_, kGraphBytes, hipMemcpyDeviceToHost, stream_),
             hipSuccess);
   hipGraph_t ended = nullptr;
   ASSERT_EQ(HIP(hipStreamEndCapture)(stream_, &ended), hipSuccess);
@@ -363,13 +363,13 @@ TEST_F(NewerGraphs, ACaptureLosesTheGraphInsideAGraph) {
   ASSERT_EQ(HIP(hipGraphChildGraphNodeGetGraph)(outer, &copy), hipSuccess);
   const auto begin = get<decltype(hipStreamBeginCaptureToGraph)>("hipStreamBeginCaptureToGraph");
   ASSERT_EQ(begin(stream_, copy, nullptr, nullptr, 0, hipStreamCaptureModeGlobal), hipSuccess);
-  ASSERT_EQ(HIP(hipMemsetAsync)(buffer_, 1, kBytes, stream_), hipSuccess);
+  ASSERT_EQ(HIP(hipMemsetAsync)(buffer_, 1, kGraphBytes, stream_), hipSuccess);
   ASSERT_EQ(HIP(hipGraphDestroyNode)(outer), hipSuccess);
-  EXPECT_EQ(HIP(hipMemsetAsync)(buffer_, 1, kBytes, stream_), hipErrorStreamCaptureInvalidated);
+  EXPECT_EQ(HIP(hipMemsetAsync)(buffer_, 1, kGraphBytes, stream_), hipErrorStreamCaptureInvalidated);
   hipGraph_t ended = nullptr;
   EXPECT_EQ(HIP(hipStreamEndCapture)(stream_, &ended), hipErrorStreamCaptureInvalidated);
   EXPECT_EQ(ended, nullptr);
-  EXPECT_EQ(HIP(hipMemsetAsync)(buffer_, 1, kBytes, stream_), hipSuccess) << "and works again";
+  EXPECT_EQ(HIP(hipMemsetAsync)(buffer_, 1, kGraphBytes, stream_), hipSuccess) << "and works again";
 }
 
 TEST_F(NewerGraphs, WrongCapturesIntoAGraphAreRefused) {

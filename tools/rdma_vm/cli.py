@@ -66,7 +66,8 @@ def parser():
     made.add_argument('--json', action='store_true', help='one JSON object a line on standard output')
     made.add_argument('--transport', choices=('rdma', 'tcp'), default='rdma',
                       help='with --faults: tcp tests the tests that do not need rdma')
-    made.add_argument('--preset', default='release', choices=('dev', 'release'), help='which build (default release)')
+    made.add_argument('--preset', default='release', choices=('test', 'dev', 'release'),
+                      help='which build (default release)')
     made.add_argument('--build', type=pathlib.Path, metavar='DIR', help='a build folder to use as it is')
     made.add_argument('--cpus', type=positive(int, 1, 64), default=min(2, os.cpu_count() or 1),
                       help='of the guest (default %(default)s; more than the host has make it slower)')
@@ -177,7 +178,7 @@ def conduct(options, say):
 
 def run_tests(options, folder, work, say):
     with programs.held(ROOT, options, say) as built:
-        if options.preset == 'dev' and not options.build:
+        if options.preset != 'release' and not options.build:
             say('figures will be of an unoptimised build (--preset dev)')
         rows = suite.run(ROOT, built, options, folder, work, say)
     if options.json:

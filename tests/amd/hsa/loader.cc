@@ -10,13 +10,13 @@ namespace tf::amd::hsa {
 namespace {
 
 constexpr std::string_view kDescriptorSuffix = ".kd";
-constexpr std::uint64_t kDescriptorBytes = 64;
+constexpr std::uint64_t kKernelDescriptorBytes = 64;
 // LLVM's "Relocation Records".
 constexpr std::uint32_t kRelocationAbs64 = 3;
 constexpr std::uint32_t kRelocationRelative64 = 13;
 
 bool is_kernel(const ElfSymbol& symbol) {
-  return symbol.type == STT_OBJECT && symbol.bytes == kDescriptorBytes &&
+  return symbol.type == STT_OBJECT && symbol.bytes == kKernelDescriptorBytes &&
          symbol.name.ends_with(kDescriptorSuffix);
 }
 

@@ -9,7 +9,7 @@
 namespace tf::array {
 namespace {
 
-class Counted final : public Side, public TextureSide, public ReferenceSide {
+class CountedSide final : public Side, public TextureSide, public ReferenceSide {
  public:
   hipError_t create(const Shape& shape, unsigned levels, bool, std::vector<Place>& places) override {
     places = lay_out(shape, levels, 1 << 20, Layout::kDense);
@@ -53,7 +53,7 @@ class ModuleReferences : public ::testing::Test {
     return references_.set_address(nullptr, reference, reinterpret_cast<hipDeviceptr_t>(0x10000), 256);
   }
 
-  Counted side_;
+  CountedSide side_;
   Library arrays_{side_};
   Textures textures_{arrays_, side_};
   References references_{arrays_, textures_, side_};

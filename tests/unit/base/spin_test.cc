@@ -106,7 +106,7 @@ void late_yield() {
   ++yields;
   std::this_thread::sleep_for(1ms);
 }
-constexpr Scheduler kAlone{.yield = [] {}, .displacements = [] { return std::uint64_t{0}; }};
+constexpr Scheduler kAloneScheduler{.yield = [] {}, .displacements = [] { return std::uint64_t{0}; }};
 constexpr Scheduler kCrowded{.yield = late_yield, .displacements = [] { return std::uint64_t(yields); }};
 // As slow, but of its own.
 constexpr Scheduler kSlow{.yield = late_yield, .displacements = [] { return std::uint64_t{0}; }};
@@ -151,7 +151,7 @@ TEST_F(SpinBudgetTest, NobodyYieldsWhereASignSaysThatOthersWantTo) {
   EXPECT_EQ(yields, 0);
   EXPECT_EQ(budget.crowd(now), Crowd::kNone) << "the sign is asked again the next time";
   sign.wanted = false;
-  EXPECT_TRUE(Spin(budget, now, kAlone).go_on(now + kSpinAlone)) << "it is not remembered";
+  EXPECT_TRUE(Spin(budget, now, kAloneScheduler).go_on(now + kSpinAlone)) << "it is not remembered";
 }
 
 // A machine on which every yield is slow: the first looks like others, and that is the end of it.

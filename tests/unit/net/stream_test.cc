@@ -23,7 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-Deadline soon() { return Deadline::after(seconds(10)); }
+Deadline stream_soon() { return Deadline::after(seconds(10)); }
 
 std::pair<OwnedFd, OwnedFd> make_pair() {
   int ends[2] = {-1, -1};
@@ -58,24 +58,24 @@ class StreamTest : public testing::Test {
 
 TEST_F(StreamTest, CarriesWhatIsWrittenInPiecesOfAnySize) {
   const std::vector<std::byte> sent = text(200'000);  // some records
-  std::thread writer([&] { EXPECT_TRUE(write_all(client_.stream(), sent, soon()).is_ok()); });
+  std::thread writer([&] { EXPECT_TRUE(write_all(client_.stream(), sent, stream_soon()).is_ok()); });
   std::vector<std::byte> got(sent.size());
   std::span<std::byte> rest(got);
   for (std::size_t step = 1; !rest.empty(); step = step * 3 + 1) {
     const std::size_t bytes = std::min(step, rest.size());
-    ASSERT_TRUE(read_all(worker_.stream(), rest.first(bytes), soon()).is_ok());
+    ASSERT_TRUE(read_all(worker_.stream(), rest.first(bytes), stream_soon()).is_ok());
     rest = rest.subspan(bytes);
   }
   writer.join();
   EXPECT_EQ(got, sent);
-  ASSERT_TRUE(write_all(worker_.stream(), text(5), soon()).is_ok());
+  ASSERT_TRUE(write_all(worker_.stream(), text(5), stream_soon()).is_ok());
   std::array<std::byte, 5> back;
-  EXPECT_TRUE(read_all(client_.stream(), back, soon()).is_ok());
+  EXPECT_TRUE(read_all(client_.stream(), back, stream_soon()).is_ok());
 }
 
 TEST_F(StreamTest, NothingIsReadableOnTheWay) {
   constexpr std::string_view kWords = "the name of a program";
-  ASSERT_TRUE(write_all(client_.stream(), std::as_bytes(std::span(kWords)), soon()).is_ok());
+  ASSERT_TRUE(write_all(client_.stream(), std::as_bytes(std::span(kWords)), stream_soon()).is_ok());
   std::array<char, 200> raw{};
   ASSERT_GT(::recv(worker_.get(), raw.data(), raw.size(), 0), 0);
   EXPECT_EQ(std::string_view(raw.data(), raw.size()).find(kWords.substr(0, 8)), std::string_view::npos);
@@ -84,30 +84,30 @@ TEST_F(StreamTest, NothingIsReadableOnTheWay) {
 TEST_F(StreamTest, AChangedByteEndsIt) {
   for (std::size_t at = 0; at < 8 + 4 + 16; ++at) {
     SetUp();
-    ASSERT_TRUE(write_all(client_.stream(), text(4), soon()).is_ok());
+    ASSERT_TRUE(write_all(client_.stream(), text(4), stream_soon()).is_ok());
     std::array<std::byte, 8 + 4 + 16> record;
-    ASSERT_TRUE(read_all(worker_.get(), record, soon()).is_ok());
+    ASSERT_TRUE(read_all(worker_.get(), record, stream_soon()).is_ok());
     record[at] ^= std::byte{1};
     auto [client, worker] = make_pair();
     const OwnedStream spoiled(std::move(worker),
                               Records::make(*make_session(1), secure::Side::kWorker).value());
-    ASSERT_TRUE(write_all(client.get(), record, soon()).is_ok());
+    ASSERT_TRUE(write_all(client.get(), record, stream_soon()).is_ok());
     std::array<std::byte, 4> plain;
-    EXPECT_EQ(read_all(spoiled.stream(), plain, soon()).code(), Code::kProtocol) << at;
+    EXPECT_EQ(read_all(spoiled.stream(), plain, stream_soon()).code(), Code::kProtocol) << at;
   }
 }
 
 TEST_F(StreamTest, APeerThatHangsUpIsLost) {
   client_ = OwnedStream();
   std::array<std::byte, 1> byte;
-  EXPECT_EQ(read_all(worker_.stream(), byte, soon()).code(), Code::kPeerLost);
+  EXPECT_EQ(read_all(worker_.stream(), byte, stream_soon()).code(), Code::kPeerLost);
 }
 
 TEST_F(StreamTest, HalfARecordHasADeadline) {
   std::array<std::byte, 8> header{};
   const std::uint32_t lengths[2] = {100, ~100u};
   std::memcpy(header.data(), lengths, sizeof lengths);
-  ASSERT_TRUE(write_all(client_.get(), header, soon()).is_ok());
+  ASSERT_TRUE(write_all(client_.get(), header, stream_soon()).is_ok());
   std::array<std::byte, 1> byte;
   EXPECT_EQ(read_all(worker_.stream(), byte, Deadline::after(milliseconds(20))).code(), Code::kTimeout);
 }
@@ -126,15 +126,15 @@ class LaneTest : public testing::Test {
   std::pair<Status, Status> meet(const Lanes& clients, const Lanes& workers) {
     Status worker(Code::kInternal);
     std::thread accepting([&] {
-      EXPECT_TRUE(wait_readable(listener_->fd(), soon()).is_ok());
+      EXPECT_TRUE(wait_readable(listener_->fd(), stream_soon()).is_ok());
       Result<OwnedFd> socket = listener_->accept();
       ASSERT_TRUE(socket.is_ok());
-      Result<Attach> attach = read_attach(socket->get(), soon());
+      Result<Attach> attach = read_attach(socket->get(), stream_soon());
       ASSERT_TRUE(attach.is_ok());
-      worker = accept_proof(socket->get(), workers, *attach, soon());
+      worker = accept_proof(socket->get(), workers, *attach, stream_soon());
       workers_proof_ = attach->proof;
     });
-    Result<DialledLane> client = dial_lane(listener_->address(), clients, kKind, 1, soon());
+    Result<DialledLane> client = dial_lane(listener_->address(), clients, kKind, 1, stream_soon());
     accepting.join();
     if (client) clients_proof_ = client->proof;
     return {client.status(), worker};
@@ -204,7 +204,8 @@ TEST(RunHandshake, EndsWithAPeerThatIsSilentOrGoneOrSomethingElse) {
     const bool is_gone = std::string_view(said) == "gone";
     if (is_gone) far.reset();
     if (!is_gone) {
-      EXPECT_TRUE(write_all(far.get(), std::as_bytes(std::span(said, std::strlen(said))), soon()).is_ok());
+      EXPECT_TRUE(
+          write_all(far.get(), std::as_bytes(std::span(said, std::strlen(said))), stream_soon()).is_ok());
     }
     const Status status = run_handshake(near.get(), *handshake, Deadline::after(milliseconds(50)));
     EXPECT_FALSE(status.is_ok()) << said;
@@ -215,12 +216,12 @@ TEST(RunHandshake, EndsWithAPeerThatIsSilentOrGoneOrSomethingElse) {
 TEST(RunHandshake, SeesWhetherThePeerSpeaksTls) {
   for (const auto& [first, is_tls] : {std::pair('\x16', true), {'\x15', true}, {'R', false}}) {
     auto [near, far] = make_pair();
-    ASSERT_TRUE(write_all(far.get(), std::as_bytes(std::span(&first, 1)), soon()).is_ok());
-    Result<bool> answer = answers_in_tls(near.get(), soon());
+    ASSERT_TRUE(write_all(far.get(), std::as_bytes(std::span(&first, 1)), stream_soon()).is_ok());
+    Result<bool> answer = answers_in_tls(near.get(), stream_soon());
     ASSERT_TRUE(answer.is_ok());
     EXPECT_EQ(*answer, is_tls);
     std::array<char, 1> still;
-    EXPECT_TRUE(read_all(near.get(), std::as_writable_bytes(std::span(still)), soon()).is_ok());
+    EXPECT_TRUE(read_all(near.get(), std::as_writable_bytes(std::span(still)), stream_soon()).is_ok());
     EXPECT_EQ(still[0], first) << "it was only looked at";
   }
 }

@@ -19,7 +19,7 @@
 namespace tf::proxy {
 namespace {
 
-constexpr std::uint64_t kMemoryBytes = 256ull << 20;
+constexpr std::uint64_t kClientMemoryBytes = 256ull << 20;
 
 class ClientTest : public ::testing::Test {
  protected:
@@ -27,11 +27,11 @@ class ClientTest : public ::testing::Test {
     auto [client, server] = make_loopback_pair();
     int control[2] = {-1, -1};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, control), 0);
-    worker_ = std::make_unique<FakeWorker>(std::move(server), kMemoryBytes, net::OwnedFd(control[0]));
+    worker_ = std::make_unique<FakeWorker>(std::move(server), kClientMemoryBytes, net::OwnedFd(control[0]));
     Connected parts;
     parts.control = net::OwnedFd(control[1]);
     parts.endpoint = std::move(client);
-    parts.snapshot = fake_snapshot(kMemoryBytes);
+    parts.snapshot = fake_snapshot(kClientMemoryBytes);
     client_ = std::make_unique<Client>(std::move(parts));
   }
 

@@ -18,7 +18,7 @@ namespace tf::proxy {
 namespace {
 
 // Grants everything up to a limit, once each.
-class Source final : public HostPartSource {
+class PartSource final : public HostPartSource {
  public:
   hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes, Use) override {
     const MutexLock lock(mutex_);
@@ -69,7 +69,7 @@ class HostWindowTest : public ::testing::Test {
     FAIL() << mapped.to_string();
   }
   protocol::AddressWindow addresses_;
-  Source source_;
+  PartSource source_;
   HostWindow window_{source_};
 };
 
@@ -223,7 +223,7 @@ TEST_F(HostWindowTest, HostMemoryOfAMirror) {
 }
 
 TEST(HostMemoryAlone, ManagedNeedsAWindow) {
-  Source source;
+  PartSource source;
   HostWindow none(source);
   HostMemory memory(none);
   void* pointer = nullptr;

@@ -17,16 +17,16 @@
 namespace tf::proxy {
 namespace {
 
-constexpr std::uint64_t kMemoryBytes = 256ull << 20;
+constexpr std::uint64_t kLocalMemoryBytes = 256ull << 20;
 
 class LocalTest : public ::testing::Test {
  protected:
   LocalTest() {
     auto [client, server] = make_loopback_pair();
-    worker_ = std::make_unique<FakeWorker>(std::move(server), kMemoryBytes);
+    worker_ = std::make_unique<FakeWorker>(std::move(server), kLocalMemoryBytes);
     Connected parts;
     parts.endpoint = std::move(client);
-    parts.snapshot = fake_snapshot(kMemoryBytes);
+    parts.snapshot = fake_snapshot(kLocalMemoryBytes);
     parts.snapshot.devices[0].properties.name = "fake";
     parts.snapshot.devices[0].attributes = {{hipDeviceAttributeWarpSize, 0, 64},
                                             {9, hipErrorInvalidValue, 0}};
@@ -110,7 +110,7 @@ TEST_F(LocalTest, MemGetInfoFollowsAllocations) {
   ASSERT_EQ(custom::hipMalloc(call_, &device, 1 << 20), hipSuccess);
   ASSERT_EQ(custom::hipMemGetInfo(call_, &after, &total), hipSuccess);
   EXPECT_EQ(before - after, 1u << 20) << "leases are not allocations";
-  EXPECT_EQ(custom::hipMalloc(call_, &device, kMemoryBytes), hipErrorOutOfMemory);
+  EXPECT_EQ(custom::hipMalloc(call_, &device, kLocalMemoryBytes), hipErrorOutOfMemory);
 }
 
 TEST_F(LocalTest, CallConfigurationIsAStack) {

@@ -16,17 +16,17 @@
 namespace tf::proxy {
 namespace {
 
-constexpr std::uint64_t kMemoryBytes = 256ull << 20;
+constexpr std::uint64_t kPlanMemoryBytes = 256ull << 20;
 constexpr std::uint64_t kLarge = 1 << 20;
 
 class PlanTest : public ::testing::Test {
  protected:
   PlanTest() : pageable_(2 * kLarge), other_(2 * kLarge), lent_(2 * kLarge) {
     auto [client, server] = make_loopback_pair();
-    worker_ = std::make_unique<FakeWorker>(std::move(server), kMemoryBytes);
+    worker_ = std::make_unique<FakeWorker>(std::move(server), kPlanMemoryBytes);
     Connected parts;
     parts.endpoint = std::move(client);
-    parts.snapshot = fake_snapshot(kMemoryBytes);
+    parts.snapshot = fake_snapshot(kPlanMemoryBytes);
     client_ = std::make_unique<Client>(std::move(parts));
     EXPECT_EQ(client_->device_memory().allocate(0, 2 * kLarge, device_), hipSuccess);
     EXPECT_EQ(client_->host_allocations().add(0, lent_.data(), lent_.size(), hipHostRegisterDefault),

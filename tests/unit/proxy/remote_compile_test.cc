@@ -19,16 +19,16 @@
 namespace tf::proxy {
 namespace {
 
-constexpr std::uint64_t kMemoryBytes = 1 << 20;
+constexpr std::uint64_t kRemoteCompileMemoryBytes = 1 << 20;
 
 class RemoteCompileTest : public ::testing::Test {
  protected:
   RemoteCompileTest() {
     auto [client, server] = make_loopback_pair();
-    worker_ = std::make_unique<FakeWorker>(std::move(server), kMemoryBytes);
+    worker_ = std::make_unique<FakeWorker>(std::move(server), kRemoteCompileMemoryBytes);
     Connected parts;
     parts.endpoint = std::move(client);
-    parts.snapshot = fake_snapshot(kMemoryBytes);
+    parts.snapshot = fake_snapshot(kRemoteCompileMemoryBytes);
     parts.snapshot.devices[0].properties.gcn_arch_name = "sm_90";
     client_ = std::make_unique<Client>(std::move(parts));
     use_client(client_.get());

@@ -12,7 +12,7 @@ namespace tf::rdma {
 namespace {
 
 constexpr std::chrono::milliseconds kShort{30};
-constexpr std::chrono::milliseconds kEndless{3'600'000};
+constexpr std::chrono::milliseconds kSetupEndless{3'600'000};
 constexpr std::chrono::seconds kStuck{60};  // a test that takes longer waits for the wrong thing
 
 class SetupTest : public EndpointsTest {
@@ -73,8 +73,8 @@ class SetupTest : public EndpointsTest {
 TEST_F(SetupTest, ALinkThatIsCutIsFoundWhileConnecting) {
   fabric_.cut_link("fake0", "fake1");
   Status at_worker;
-  std::thread worker([&] { at_worker = serve({.hello = kEndless, .probe = kEndless}); });
-  const Status at_client = dial({.hello = kEndless, .probe = kEndless}, Deadline::after(kStuck));
+  std::thread worker([&] { at_worker = serve({.hello = kSetupEndless, .probe = kSetupEndless}); });
+  const Status at_client = dial({.hello = kSetupEndless, .probe = kSetupEndless}, Deadline::after(kStuck));
   worker.join();
   expect(at_client, Code::kPeerLost, "the peer does not answer");
   expect(at_client, Code::kPeerLost, "; from fake0, port 1, GID 2 ::ffff:10.9.0.1 (RoCE v2)");
@@ -84,10 +84,10 @@ TEST_F(SetupTest, ALinkThatIsCutIsFoundWhileConnecting) {
 // A queue pair may be told to try for longer than anybody waits for a connection.
 TEST_F(SetupTest, TheProbeHasItsOwnLimit) {
   fabric_.cut_link("fake0", "fake1");
-  fabric_.set_retry_time(kEndless);
-  std::thread worker([&] { (void)serve({.hello = kEndless, .probe = kEndless}); });
+  fabric_.set_retry_time(kSetupEndless);
+  std::thread worker([&] { (void)serve({.hello = kSetupEndless, .probe = kSetupEndless}); });
   const Deadline deadline = Deadline::after(kStuck);
-  const Status at_client = dial({.hello = kEndless, .probe = kShort}, deadline);
+  const Status at_client = dial({.hello = kSetupEndless, .probe = kShort}, deadline);
   EXPECT_FALSE(deadline.passed());
   worker.join();
   expect(at_client, Code::kTimeout, "did not answer in time; from fake0, port 1");
@@ -95,10 +95,10 @@ TEST_F(SetupTest, TheProbeHasItsOwnLimit) {
 
 TEST_F(SetupTest, TheProbeEndsAtTheCallersDeadline) {
   fabric_.cut_link("fake0", "fake1");
-  fabric_.set_retry_time(kEndless);
-  std::thread worker([&] { (void)serve({.hello = kEndless, .probe = kEndless}); });
+  fabric_.set_retry_time(kSetupEndless);
+  std::thread worker([&] { (void)serve({.hello = kSetupEndless, .probe = kSetupEndless}); });
   const Deadline stuck = Deadline::after(kStuck);
-  const Status at_client = dial({.hello = kEndless, .probe = kStuck}, Deadline::after(10 * kShort));
+  const Status at_client = dial({.hello = kSetupEndless, .probe = kStuck}, Deadline::after(10 * kShort));
   EXPECT_FALSE(stuck.passed());
   worker.join();
   EXPECT_EQ(at_client.code(), Code::kTimeout) << at_client.to_string();
@@ -108,7 +108,7 @@ TEST_F(SetupTest, TheProbeEndsAtTheCallersDeadline) {
 
 TEST_F(SetupTest, AClientThatAttachesAndSaysNothingIsLetGo) {
   Status at_worker;
-  std::thread worker([&] { at_worker = serve({.hello = kShort, .probe = kEndless}); });
+  std::thread worker([&] { at_worker = serve({.hello = kShort, .probe = kSetupEndless}); });
   const net::OwnedFd socket = attach();
   // It is told why, and its socket closes.
   const Deadline stuck = Deadline::after(kStuck);
@@ -121,7 +121,7 @@ TEST_F(SetupTest, AClientThatAttachesAndSaysNothingIsLetGo) {
 
 TEST_F(SetupTest, AClientThatSaysHalfAHelloIsLetGo) {
   Status at_worker;
-  std::thread worker([&] { at_worker = serve({.hello = kShort, .probe = kEndless}); });
+  std::thread worker([&] { at_worker = serve({.hello = kShort, .probe = kSetupEndless}); });
   const net::OwnedFd socket = attach();
   const Deadline stuck = Deadline::after(kStuck);
   const Hello hello = plausible();
@@ -134,7 +134,7 @@ TEST_F(SetupTest, AClientThatSaysHalfAHelloIsLetGo) {
 // By then the worker has queue pairs and memory for it.
 TEST_F(SetupTest, AClientThatIsNeverReadyIsLetGo) {
   Status at_worker;
-  std::thread worker([&] { at_worker = serve({.hello = 10 * kShort, .probe = kEndless}); });
+  std::thread worker([&] { at_worker = serve({.hello = 10 * kShort, .probe = kSetupEndless}); });
   const net::OwnedFd socket = attach();
   const Deadline stuck = Deadline::after(kStuck);
   EXPECT_TRUE(send_hello(socket.get(), plausible(), stuck).is_ok());
@@ -149,7 +149,7 @@ TEST_F(SetupTest, AClientThatIsNeverReadyIsLetGo) {
 // Nobody accepts, or nobody answers: to the client it is the same.
 TEST_F(SetupTest, AWorkerThatNeverSaysHelloEndsTheAttemptAtTheCallersDeadline) {
   const Deadline stuck = Deadline::after(kStuck);
-  const Status status = dial({.hello = kEndless, .probe = kEndless}, Deadline::after(kShort));
+  const Status status = dial({.hello = kSetupEndless, .probe = kSetupEndless}, Deadline::after(kShort));
   EXPECT_EQ(status.code(), Code::kTimeout) << status.to_string();
   EXPECT_FALSE(stuck.passed());
   EXPECT_EQ(fabric_.live_objects(), 0u);
@@ -158,7 +158,7 @@ TEST_F(SetupTest, AWorkerThatNeverSaysHelloEndsTheAttemptAtTheCallersDeadline) {
 TEST_F(SetupTest, AWorkerThatGoesAwayEndsTheAttemptAtOnce) {
   Status at_client;
   std::thread client(
-      [&] { at_client = dial({.hello = kEndless, .probe = kEndless}, Deadline::after(kStuck)); });
+      [&] { at_client = dial({.hello = kSetupEndless, .probe = kSetupEndless}, Deadline::after(kStuck)); });
   const Deadline stuck = Deadline::after(kStuck);
   EXPECT_TRUE(net::wait_readable(listener_->fd(), stuck).is_ok());
   {

@@ -14,7 +14,7 @@ namespace {
 
 using Answer = KnownWorkers::Answer;
 
-PublicKey key_number(std::uint8_t number) {
+PublicKey worker_key(std::uint8_t number) {
   PublicKey key;
   key.bytes[5] = number;
   return key;
@@ -25,18 +25,18 @@ TEST(KnownWorkers, AreNewThenTheSameThenChanged) {
   const std::string path = folder.file("settings/known_workers");
   Result<KnownWorkers> known = KnownWorkers::read(path);
   ASSERT_TRUE(known.is_ok()) << known.status().to_string();
-  EXPECT_EQ(known->ask("gpu:1", key_number(1)), Answer::kNew);
-  ASSERT_TRUE(KnownWorkers::append(path, "gpu:1", key_number(1)).is_ok());
-  ASSERT_TRUE(KnownWorkers::append(path, "[::1]:2", key_number(2)).is_ok());
+  EXPECT_EQ(known->ask("gpu:1", worker_key(1)), Answer::kNew);
+  ASSERT_TRUE(KnownWorkers::append(path, "gpu:1", worker_key(1)).is_ok());
+  ASSERT_TRUE(KnownWorkers::append(path, "[::1]:2", worker_key(2)).is_ok());
   struct stat info {};
   ASSERT_EQ(::stat(path.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777, 0600u);
   known = KnownWorkers::read(path);
   ASSERT_TRUE(known.is_ok()) << known.status().to_string();
-  EXPECT_EQ(known->ask("gpu:1", key_number(1)), Answer::kSame);
-  EXPECT_EQ(known->ask("gpu:1", key_number(2)), Answer::kChanged);
-  EXPECT_EQ(known->ask("gpu:2", key_number(1)), Answer::kNew);
-  EXPECT_EQ(known->ask("[::1]:2", key_number(2)), Answer::kSame);
+  EXPECT_EQ(known->ask("gpu:1", worker_key(1)), Answer::kSame);
+  EXPECT_EQ(known->ask("gpu:1", worker_key(2)), Answer::kChanged);
+  EXPECT_EQ(known->ask("gpu:2", worker_key(1)), Answer::kNew);
+  EXPECT_EQ(known->ask("[::1]:2", worker_key(2)), Answer::kSame);
   ASSERT_NE(known->find("[::1]:2"), nullptr);
   EXPECT_EQ(known->find("[::1]:2")->line, 2u);
   EXPECT_EQ(known->find("gpu:2"), nullptr);
@@ -44,24 +44,24 @@ TEST(KnownWorkers, AreNewThenTheSameThenChanged) {
 
 TEST(KnownWorkers, AreAddedBehindALineWithoutItsEnd) {
   const Folder folder;
-  const std::string path = folder.write("known", "gpu:1 " + key_number(1).to_text());
-  ASSERT_TRUE(KnownWorkers::append(path, "gpu:2", key_number(2)).is_ok());
+  const std::string path = folder.write("known", "gpu:1 " + worker_key(1).to_text());
+  ASSERT_TRUE(KnownWorkers::append(path, "gpu:2", worker_key(2)).is_ok());
   const Result<KnownWorkers> known = KnownWorkers::read(path);
   ASSERT_TRUE(known.is_ok()) << known.status().to_string();
-  EXPECT_EQ(known.value().ask("gpu:1", key_number(1)), Answer::kSame);
-  EXPECT_EQ(known.value().ask("gpu:2", key_number(2)), Answer::kSame);
+  EXPECT_EQ(known.value().ask("gpu:1", worker_key(1)), Answer::kSame);
+  EXPECT_EQ(known.value().ask("gpu:2", worker_key(2)), Answer::kSame);
 }
 
 TEST(KnownWorkers, MayHaveTwoKeysForAWhile) {
   const Result<KnownWorkers> known =
-      KnownWorkers::parse("gpu:1 " + key_number(1).to_text() + "\ngpu:1 " + key_number(2).to_text() + "\n");
+      KnownWorkers::parse("gpu:1 " + worker_key(1).to_text() + "\ngpu:1 " + worker_key(2).to_text() + "\n");
   ASSERT_TRUE(known.is_ok());
-  EXPECT_EQ(known.value().ask("gpu:1", key_number(2)), Answer::kSame);
-  EXPECT_EQ(known.value().ask("gpu:1", key_number(3)), Answer::kChanged);
+  EXPECT_EQ(known.value().ask("gpu:1", worker_key(2)), Answer::kSame);
+  EXPECT_EQ(known.value().ask("gpu:1", worker_key(3)), Answer::kChanged);
 }
 
 TEST(KnownWorkers, WhatIsNotUnderstoodIsAnErrorWithItsLine) {
-  const std::string key = key_number(1).to_text();
+  const std::string key = worker_key(1).to_text();
   for (const std::string& wrong :
        {std::string("gpu:1"), std::string("gpu:1 rsa AAAA"), "gpu:1 " + key + " more", "gpu:1 " + key + "x",
         std::string(kWorkerNameBytesMax + 1, 'a') + " " + key}) {
@@ -73,7 +73,7 @@ TEST(KnownWorkers, WhatIsNotUnderstoodIsAnErrorWithItsLine) {
 TEST(KnownWorkers, AreLimitedAndMustNotBeOthers) {
   std::string text;
   for (std::size_t number = 0; number <= kKnownWorkersMax; ++number)
-    text += "gpu:1 " + key_number(1).to_text() + "\n";
+    text += "gpu:1 " + worker_key(1).to_text() + "\n";
   EXPECT_EQ(KnownWorkers::parse(text).code(), Code::kResourceExhausted);
   const Folder folder;
   EXPECT_EQ(KnownWorkers::read(folder.write("known", "", 0622)).code(), Code::kPermission);

@@ -46,7 +46,7 @@ Crew::Workers workers(std::size_t count, const Worker::Work& work) {
 }
 
 // What one record is made of, and becomes.
-struct Slot {
+struct CrewSlot {
   std::array<std::byte, 8> from{};
   std::array<std::byte, 16> to{};
 
@@ -64,16 +64,16 @@ INSTANTIATE_TEST_SUITE_P(Workers, CrewTest, testing::Values(1, 2, 4));
 
 TEST_P(CrewTest, RecordsComeBackInOrder) {
   constexpr std::uint64_t kRecords = 20'000;
-  std::vector<Slot> slots(Crew::kRecordsMax);
+  std::vector<CrewSlot> slots(Crew::kRecordsMax);
   Crew crew(workers(GetParam(), [](std::uint64_t) { return Status::ok(); }));
   std::uint64_t posted = 0;
   for (std::uint64_t taken = 0; taken < kRecords; ++taken) {
     for (; posted < kRecords && !crew.full(); ++posted) {
-      Slot& slot = slots[posted % slots.size()];
+      CrewSlot& slot = slots[posted % slots.size()];
       slot.fill(posted * 3);
       crew.post(slot.from, slot.to);
     }
-    const Slot& front = slots[taken % slots.size()];
+    const CrewSlot& front = slots[taken % slots.size()];
     ASSERT_EQ(crew.front().from.data(), front.from.data());
     ASSERT_TRUE(crew.take_front().is_ok());
     front.expect(taken, taken * 3);
@@ -82,11 +82,11 @@ TEST_P(CrewTest, RecordsComeBackInOrder) {
 }
 
 TEST_P(CrewTest, AFailureBelongsToItsRecord) {
-  std::array<Slot, 9> slots;
+  std::array<CrewSlot, 9> slots;
   Crew crew(workers(GetParam(), [](std::uint64_t number) {
     return number % 4 == 2 ? Status(Code::kProtocol, "record " + std::to_string(number)) : Status::ok();
   }));
-  for (Slot& slot : slots) crew.post(slot.from, slot.to);
+  for (CrewSlot& slot : slots) crew.post(slot.from, slot.to);
   for (std::size_t number = 0; number < slots.size(); ++number) {
     const Status status = crew.take_front();
     if (number % 4 != 2)
@@ -97,10 +97,10 @@ TEST_P(CrewTest, AFailureBelongsToItsRecord) {
 }
 
 TEST_P(CrewTest, EndsWithRecordsThatNobodyTook) {
-  std::array<Slot, Crew::kRecordsMax> slots;
+  std::array<CrewSlot, Crew::kRecordsMax> slots;
   for (int round = 0; round < 200; ++round) {
     Crew crew(workers(GetParam(), [](std::uint64_t) { return Status::ok(); }));
-    for (Slot& slot : slots) crew.post(slot.from, slot.to);
+    for (CrewSlot& slot : slots) crew.post(slot.from, slot.to);
     if (round % 2 == 0) {
       crew.abandon();
       EXPECT_TRUE(crew.empty());
@@ -110,7 +110,7 @@ TEST_P(CrewTest, EndsWithRecordsThatNobodyTook) {
 
 // The memory is the caller's again after abandon(), so it has to wait for a helper that is at work.
 TEST(Crew, AbandonsNothingThatAHelperHasBegun) {
-  std::array<Slot, 4> slots;
+  std::array<CrewSlot, 4> slots;
   std::atomic<bool> begun{false};
   std::atomic<bool> go_on{false};
   std::atomic<bool> abandoned{false};
@@ -122,7 +122,7 @@ TEST(Crew, AbandonsNothingThatAHelperHasBegun) {
     EXPECT_FALSE(abandoned.load());
     return Status::ok();
   }));
-  for (Slot& slot : slots) crew.post(slot.from, slot.to);
+  for (CrewSlot& slot : slots) crew.post(slot.from, slot.to);
   const Deadline deadline = Deadline::after(kLimit);
   while (!begun.load() && !deadline.passed()) std::this_thread::yield();
   ASSERT_TRUE(begun.load()) << "no helper began";
@@ -139,14 +139,14 @@ TEST(Crew, AbandonsNothingThatAHelperHasBegun) {
 
 // A call must not pay for a thread.
 TEST(Crew, AFewRecordsWakeNobody) {
-  std::array<Slot, 2> slots;
+  std::array<CrewSlot, 2> slots;
   const std::thread::id owner = std::this_thread::get_id();
   Crew crew(workers(3, [owner](std::uint64_t) {
     EXPECT_EQ(std::this_thread::get_id(), owner);
     return Status::ok();
   }));
   for (int round = 0; round < 100; ++round) {
-    for (Slot& slot : slots) crew.post(slot.from, slot.to);
+    for (CrewSlot& slot : slots) crew.post(slot.from, slot.to);
     while (!crew.empty()) EXPECT_TRUE(crew.take_front().is_ok());
   }
 }

@@ -20,7 +20,7 @@
 namespace tf::tcp {
 namespace {
 
-constexpr std::chrono::seconds kLimit(5);
+constexpr std::chrono::seconds kEndpointLimit(5);
 
 class Counter final : public MessageSink {
  public:
@@ -70,7 +70,7 @@ class BarePeer : public testing::TestWithParam<EngineKind> {
   }
   // Polls both planes until the endpoint fails.
   static Status until_failure(Endpoint& endpoint, MessageSink& sink) {
-    const Deadline deadline = Deadline::after(kLimit);
+    const Deadline deadline = Deadline::after(kEndpointLimit);
     while (endpoint.status().is_ok() && !deadline.passed()) {
       (void)endpoint.poll(sink, 100).status();
       (void)endpoint.bulk().move_payload().status();
@@ -79,7 +79,7 @@ class BarePeer : public testing::TestWithParam<EngineKind> {
     return endpoint.status();
   }
   static void write(const net::OwnedFd& socket, std::span<const std::byte> bytes) {
-    EXPECT_TRUE(net::write_all(socket.get(), bytes, Deadline::after(kLimit)).is_ok());
+    EXPECT_TRUE(net::write_all(socket.get(), bytes, Deadline::after(kEndpointLimit)).is_ok());
   }
 };
 INSTANTIATE_TEST_SUITE_P(Engines, BarePeer,
@@ -96,7 +96,7 @@ TEST_P(BarePeer, FrameInSinglesArrivesWhole) {
     (void)bare.endpoint->wait(Interest::kMessages, Deadline::after(std::chrono::milliseconds(1)));
     EXPECT_TRUE(bare.endpoint->poll(sink, 10).is_ok());
   }
-  const Deadline deadline = Deadline::after(kLimit);
+  const Deadline deadline = Deadline::after(kEndpointLimit);
   while (sink.count == 0 && !deadline.passed()) EXPECT_TRUE(bare.endpoint->poll(sink, 10).is_ok());
   EXPECT_EQ(sink.last.request_id, 9u);
   EXPECT_EQ(sink.bytes, 40u);
@@ -142,7 +142,7 @@ TEST_P(BarePeer, GarbageOnTheBulkLaneIsTheReasonAfterTheLastMessage) {
   bad.seal = ~seal_of(bad);
   write(bare.peer[1], std::as_bytes(std::span(&bad, 1)));
   ASSERT_EQ(::shutdown(bare.peer[0].get(), SHUT_WR), 0);
-  const Deadline deadline = Deadline::after(kLimit);
+  const Deadline deadline = Deadline::after(kEndpointLimit);
   while (bare.endpoint->status().is_ok() && !deadline.passed()) {
     (void)bare.endpoint->poll(sink, 100).status();
     (void)bare.endpoint->wait(Interest::kMessages, Deadline::after(std::chrono::milliseconds(50)));
@@ -160,7 +160,7 @@ TEST_P(BarePeer, GarbageOnTheBulkLaneIsTheReasonForWhoSendsMessages) {
     Status told;
     std::atomic<bool> sending{false};
     std::thread sender([&] {
-      const Deadline deadline = Deadline::after(kLimit);
+      const Deadline deadline = Deadline::after(kEndpointLimit);
       while (told.is_ok() && !deadline.passed()) {
         Result<Slot> slot = bare.endpoint->reserve(kFrameHeaderBytes);
         if (slot)

@@ -18,7 +18,7 @@
 namespace tf::tcp {
 namespace {
 
-constexpr std::chrono::seconds kLimit(5);
+constexpr std::chrono::seconds kEngineLimit(5);
 constexpr std::size_t kBodyBytes = 64 * 1024;  // the smallest that is sent without a copy
 
 // Nothing ever comes.
@@ -134,8 +134,8 @@ class UringSend : public testing::Test {
     if (!probe().features.zero_copy_send) GTEST_SKIP() << "no SEND_ZC in this kernel";
     Result<net::Listener> listener = net::Listener::open(net::Address::tcp("127.0.0.1", 0));
     ASSERT_TRUE(listener.is_ok());
-    ours_ = net::dial(listener->address(), Deadline::after(kLimit)).value();
-    ASSERT_TRUE(net::wait_readable(listener->fd(), Deadline::after(kLimit)).is_ok());
+    ours_ = net::dial(listener->address(), Deadline::after(kEngineLimit)).value();
+    ASSERT_TRUE(net::wait_readable(listener->fd(), Deadline::after(kEngineLimit)).is_ok());
     peer_ = listener->accept().value();
     Result<LaneIo> io = make_uring_io(ours_.get(), Lane::kBulk, {.zero_copy_send = true}, true);
     ASSERT_TRUE(io.is_ok()) << io.status().to_string();
@@ -146,7 +146,7 @@ class UringSend : public testing::Test {
   }
 
   std::size_t finish() {
-    const Deadline deadline = Deadline::after(kLimit);
+    const Deadline deadline = Deadline::after(kEngineLimit);
     std::size_t sent = 0;
     while (sent == 0 && !deadline.passed()) sent = io_.sender->finish().value();
     return sent;
@@ -178,7 +178,7 @@ TEST_F(UringSend, ReleasesOnlyWhatWasReported) {
   EXPECT_LE(released, first);
   const std::size_t second = finish();
   ASSERT_GT(second, 0u);
-  const Deadline deadline = Deadline::after(kLimit);
+  const Deadline deadline = Deadline::after(kEngineLimit);
   while (released < first + second && !deadline.passed()) released += take_released();
   EXPECT_EQ(released, first + second);
   EXPECT_EQ(io_.sender->held(), 0u);

@@ -23,7 +23,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-constexpr std::chrono::seconds kLimit(20);
+constexpr std::chrono::seconds kSealedLimit(20);
 constexpr std::size_t kWholeRecord = secure::kRecordBytesMax + secure::kRecordOverhead;
 constexpr std::size_t kTextBytes = 40 * secure::kRecordBytesMax + 12345;
 
@@ -69,7 +69,7 @@ class SealedIo : public testing::TestWithParam<unsigned> {
     constexpr std::array<std::size_t, 5> kPieces = {32, 1 << 20, 7, 200'000, secure::kRecordBytesMax};
     Bytes wire;
     std::size_t at = 0, released = 0, piece = 0;
-    const Deadline deadline = Deadline::after(kLimit);
+    const Deadline deadline = Deadline::after(kSealedLimit);
     while (released < plain.size() && !deadline.passed()) {
       if (at < plain.size() && !sender_->busy()) {
         const std::size_t bytes = std::min(kPieces[piece++ % kPieces.size()], plain.size() - at);
@@ -97,7 +97,7 @@ class SealedIo : public testing::TestWithParam<unsigned> {
     constexpr std::array<std::size_t, 4> kTargets = {32, 1 << 20, 100'000, 3};
     Bytes plain(bytes);
     std::size_t at = 0, fed = 0, target = 0;
-    const Deadline deadline = Deadline::after(kLimit);
+    const Deadline deadline = Deadline::after(kSealedLimit);
     while (at < bytes && failure.is_ok() && !deadline.passed()) {
       if (fed < wire.size()) {
         const ssize_t wrote = ::write(in_far_.get(), wire.data() + fed, wire.size() - fed);
@@ -156,7 +156,7 @@ TEST_P(SealedIo, ALostOrMovedRecordIsNoticed) {
   sender_->start(plain, false);
   Bytes wire;
   std::size_t sent = 0;
-  const Deadline deadline = Deadline::after(kLimit);
+  const Deadline deadline = Deadline::after(kSealedLimit);
   while (wire.size() < 8 * kWholeRecord && !deadline.passed()) {
     if (sent < plain.size() && !sender_->busy()) sender_->start(std::span(plain).subspan(sent), false);
     sent += sender_->finish().value();
@@ -185,7 +185,7 @@ TEST_P(SealedIo, WhatIsShortIsNotHeld) {
   const Bytes body(3 * secure::kRecordBytesMax, std::byte{9});
   Bytes expected, wire;
   std::array<std::byte, kHeldBytesMin - 1> header{};
-  const Deadline deadline = Deadline::after(kLimit);
+  const Deadline deadline = Deadline::after(kSealedLimit);
   const auto send = [&](std::span<const std::byte> bytes) {
     for (std::size_t at = 0; at < bytes.size() && !deadline.passed(); drain(wire)) {
       if (!sender_->busy()) sender_->start(bytes.subspan(at), false);

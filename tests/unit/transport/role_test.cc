@@ -16,7 +16,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr std::uint16_t kOpcode = 5;
-constexpr seconds kPatience{5};  // of a call that nobody answers, and of the test
+constexpr seconds kRolePatience{5};  // of a call that nobody answers, and of the test
 
 // Nothing is answered before the test says so, and what it gives out at once is polled at once.
 class ScriptedEndpoint final : public Endpoint, private BulkPlane {
@@ -70,7 +70,7 @@ class ScriptedEndpoint final : public Endpoint, private BulkPlane {
   // False: nobody came to wait() within the test's patience.
   bool await_driver() {
     const MutexLock lock(mutex_);
-    return changed_.wait_until(mutex_, std::chrono::steady_clock::now() + kPatience,
+    return changed_.wait_until(mutex_, std::chrono::steady_clock::now() + kRolePatience,
                                [this]() TF_REQUIRES(mutex_) { return waiting_ != 0 && answers_.empty(); });
   }
 
@@ -99,7 +99,7 @@ class Caller {
  public:
   explicit Caller(RequestQueue& queue)
       : thread_([this, &queue] {
-          status_ = queue.call(kOpcode, 0, {}, {}, {}, Deadline::after(kPatience)).status();
+          status_ = queue.call(kOpcode, 0, {}, {}, {}, Deadline::after(kRolePatience)).status();
         }) {}
   Status finish() {
     thread_.join();
@@ -112,7 +112,7 @@ class Caller {
 };
 
 bool await_followers(const RequestQueue& queue, std::size_t count) {
-  const Deadline deadline = Deadline::after(kPatience);
+  const Deadline deadline = Deadline::after(kRolePatience);
   while (queue.followers() != count && !deadline.passed()) std::this_thread::yield();
   return queue.followers() == count;
 }

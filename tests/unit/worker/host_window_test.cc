@@ -18,7 +18,7 @@
 namespace tf::worker {
 namespace {
 
-constexpr std::uint64_t kUnit = protocol::kHostPartBytes;
+constexpr std::uint64_t kWindowUnit = protocol::kHostPartBytes;
 using Pieces = std::vector<mirror::Piece>;
 
 class HostWindowOf : public ::testing::Test {
@@ -84,14 +84,14 @@ class HostWindowOf : public ::testing::Test {
   }
 
   void finds_what_the_device_has_changed() {
-    ASSERT_EQ(open(base_, kUnit), hipSuccess);
-    const Pieces all{{base_, kUnit / 2}, {base_ + kUnit / 2, kUnit / 2}};
+    ASSERT_EQ(open(base_, kWindowUnit), hipSuccess);
+    const Pieces all{{base_, kWindowUnit / 2}, {base_ + kWindowUnit / 2, kWindowUnit / 2}};
     ASSERT_EQ(write(base_, std::string(100'000, 'a')), hipSuccess);
     ASSERT_EQ(find(all), hipSuccess);
     EXPECT_EQ(found_.pieces, 0u) << "the client knows what it has written";
     EXPECT_EQ(found_.idle, 1u);
     ASSERT_EQ(rig_.fill(base_ + 4096 * 3 + 5, 10, 'b'), hipSuccess);
-    ASSERT_EQ(rig_.fill(base_ + kUnit / 2, 200'000, 'c'), hipSuccess);
+    ASSERT_EQ(rig_.fill(base_ + kWindowUnit / 2, 200'000, 'c'), hipSuccess);
     ASSERT_EQ(find({{base_ + 4096 * 3, 100}}), hipSuccess);
     EXPECT_EQ(found_.bytes, 100u) << "nothing but what was asked for";
     ASSERT_EQ(rig_.fill(base_ + 4096 * 3 + 5, 10, 'd'), hipSuccess);
@@ -99,7 +99,7 @@ class HostWindowOf : public ::testing::Test {
     Pieces pieces;
     std::string text;
     ASSERT_EQ(fetch(pieces, text), hipSuccess);
-    ASSERT_EQ(pieces, (Pieces{{base_ + 4096 * 3, 4096}, {base_ + kUnit / 2, 49 * 4096}}));
+    ASSERT_EQ(pieces, (Pieces{{base_ + 4096 * 3, 4096}, {base_ + kWindowUnit / 2, 49 * 4096}}));
     EXPECT_EQ(text.substr(0, 16), std::string(5, 'a') + std::string(10, 'd') + 'a');
     EXPECT_EQ(text.substr(4096, 200'000), std::string(200'000, 'c'));
     ASSERT_EQ(find(all), hipSuccess);
@@ -125,27 +125,27 @@ TEST_F(HostWindowOf, ACacheThatHashesAddressesTellsItsOffsetsFromThoseOfADevice)
 }
 
 TEST_F(HostWindowOf, OnlyWholeFreePartsAreOpened) {
-  ASSERT_EQ(open(base_ + 2 * kUnit, 2 * kUnit), hipSuccess);
+  ASSERT_EQ(open(base_ + 2 * kWindowUnit, 2 * kWindowUnit), hipSuccess);
   for (const auto& [address, bytes] : {std::pair{base_, 0ul},
-                                       {base_, kUnit + 1},
-                                       {base_ + 4096, kUnit},
-                                       {base_ + kUnit, 2 * kUnit},
-                                       {base_ + 3 * kUnit, kUnit},
-                                       {base_ + 3 * kUnit, 2 * kUnit},
-                                       {base_, 8 * kUnit},
-                                       {base_ - kUnit, kUnit},
-                                       {end_, kUnit},
-                                       {end_ - kUnit, 2 * kUnit},
-                                       {base_ + 4 * kUnit, ~0ul - kUnit + 1},
-                                       {0ul, kUnit},
-                                       {rig_.snapshot().devices[0].window.base, kUnit}})
+                                       {base_, kWindowUnit + 1},
+                                       {base_ + 4096, kWindowUnit},
+                                       {base_ + kWindowUnit, 2 * kWindowUnit},
+                                       {base_ + 3 * kWindowUnit, kWindowUnit},
+                                       {base_ + 3 * kWindowUnit, 2 * kWindowUnit},
+                                       {base_, 8 * kWindowUnit},
+                                       {base_ - kWindowUnit, kWindowUnit},
+                                       {end_, kWindowUnit},
+                                       {end_ - kWindowUnit, 2 * kWindowUnit},
+                                       {base_ + 4 * kWindowUnit, ~0ul - kWindowUnit + 1},
+                                       {0ul, kWindowUnit},
+                                       {rig_.snapshot().devices[0].window.base, kWindowUnit}})
     EXPECT_EQ(open(address, bytes), hipErrorInvalidValue) << std::hex << address << ' ' << bytes;
-  EXPECT_EQ(open(base_ + 4 * kUnit, kUnit), hipSuccess);
-  EXPECT_EQ(open(base_ + kUnit, kUnit), hipSuccess);
-  EXPECT_EQ(close(base_ + 3 * kUnit), hipErrorInvalidValue) << "not where a part starts";
-  EXPECT_EQ(close(base_ + 2 * kUnit), hipSuccess);
-  EXPECT_EQ(close(base_ + 2 * kUnit), hipErrorInvalidValue);
-  EXPECT_EQ(open(base_ + 2 * kUnit, kUnit), hipSuccess);
+  EXPECT_EQ(open(base_ + 4 * kWindowUnit, kWindowUnit), hipSuccess);
+  EXPECT_EQ(open(base_ + kWindowUnit, kWindowUnit), hipSuccess);
+  EXPECT_EQ(close(base_ + 3 * kWindowUnit), hipErrorInvalidValue) << "not where a part starts";
+  EXPECT_EQ(close(base_ + 2 * kWindowUnit), hipSuccess);
+  EXPECT_EQ(close(base_ + 2 * kWindowUnit), hipErrorInvalidValue);
+  EXPECT_EQ(open(base_ + 2 * kWindowUnit, kWindowUnit), hipSuccess);
 }
 
 TEST_F(HostWindowOf, NotMoreThanTheMachineHas) {
@@ -161,7 +161,7 @@ TEST_F(HostWindowOf, NotMoreThanTheMachineHas) {
 }
 
 TEST_F(HostWindowOf, WhatIsWrittenIsThere) {
-  ASSERT_EQ(open(base_, kUnit), hipSuccess);
+  ASSERT_EQ(open(base_, kWindowUnit), hipSuccess);
   ASSERT_EQ(write({{base_ + 100, 5}, {base_ + 9000, 3}}, "hellobye"), hipSuccess);
   ASSERT_EQ(write_inline({{base_ + 200, 2}, {base_ + 203, 1}}, "abc"), hipSuccess);
   EXPECT_EQ(at(base_ + 100, 5), "hello");
@@ -175,7 +175,7 @@ TEST_F(HostWindowOf, WhatIsWrittenIsThere) {
   EXPECT_EQ(at(base_ + 100, 5), "hxxxo");
   EXPECT_EQ(close(base_), hipSuccess);
   EXPECT_EQ(rig_.fill(base_ + 101, 3, 'x'), hipErrorInvalidValue);
-  ASSERT_EQ(open(base_, kUnit), hipSuccess);
+  ASSERT_EQ(open(base_, kWindowUnit), hipSuccess);
   EXPECT_EQ(at(base_ + 100, 5), std::string(5, '\0')) << "closing gives the pages back";
 }
 
@@ -194,10 +194,11 @@ TEST_F(ComparedHostWindow, WhatTheDeviceHasChangedIsFoundOnce) { finds_what_the_
 
 // Payload is consumed, or the tag aborted, whatever is wrong: later pieces are whole.
 TEST_F(HostWindowOf, ForeignMemoryIsNeitherWrittenNorRead) {
-  ASSERT_EQ(open(base_, kUnit), hipSuccess);
+  ASSERT_EQ(open(base_, kWindowUnit), hipSuccess);
   const std::string local(8, ' ');
-  for (const std::uint64_t address : {base_ + kUnit - 7, base_ + kUnit, base_ - 8, end_ - 8, std::uint64_t{0},
-                                      ~std::uint64_t{0} - 3, reinterpret_cast<std::uint64_t>(local.data())}) {
+  for (const std::uint64_t address :
+       {base_ + kWindowUnit - 7, base_ + kWindowUnit, base_ - 8, end_ - 8, std::uint64_t{0},
+        ~std::uint64_t{0} - 3, reinterpret_cast<std::uint64_t>(local.data())}) {
     const Pieces pieces{{base_, 8}, {address, 8}};
     EXPECT_EQ(write(pieces, "1234567812345678"), hipErrorInvalidValue) << std::hex << address;
     EXPECT_EQ(write_inline(pieces, "1234567812345678"), hipErrorInvalidValue) << std::hex << address;
@@ -211,17 +212,17 @@ TEST_F(HostWindowOf, ForeignMemoryIsNeitherWrittenNorRead) {
   EXPECT_EQ(write_inline({{base_, 9}}, "12345678"), hipErrorInvalidValue);
   EXPECT_EQ(write_inline({{base_, ~0ul}, {base_, 9}}, "12345678"), hipErrorInvalidValue) << "the sum wraps";
   EXPECT_EQ(at(base_, 8), std::string(8, '\0'));
-  ASSERT_EQ(write(base_ + kUnit - 8, "12345678"), hipSuccess);
-  EXPECT_EQ(at(base_ + kUnit - 8, 8), "12345678");
+  ASSERT_EQ(write(base_ + kWindowUnit - 8, "12345678"), hipSuccess);
+  EXPECT_EQ(at(base_ + kWindowUnit - 8, 8), "12345678");
 }
 
 TEST_F(HostWindowOf, WithoutAFindNothingIsFetched) {
-  ASSERT_EQ(open(base_, kUnit), hipSuccess);
+  ASSERT_EQ(open(base_, kWindowUnit), hipSuccess);
   Pieces pieces;
   std::string text;
   EXPECT_EQ(fetch(pieces, text), hipErrorInvalidValue);
   ASSERT_EQ(rig_.fill(base_, 1, 'x'), hipSuccess);
-  ASSERT_EQ(find({{base_, kUnit}}), hipSuccess);
+  ASSERT_EQ(find({{base_, kWindowUnit}}), hipSuccess);
   EXPECT_EQ(found_.pieces, 1u);
   ASSERT_EQ(close(base_), hipSuccess);
   found_ = {};
@@ -229,7 +230,7 @@ TEST_F(HostWindowOf, WithoutAFindNothingIsFetched) {
 }
 
 TEST_F(HostWindowOf, MorePiecesThanAnyClientSendsEndTheSession) {
-  ASSERT_EQ(open(base_, kUnit), hipSuccess);
+  ASSERT_EQ(open(base_, kWindowUnit), hipSuccess);
   rig_.post(protocol::WriteHostPiecesRequest{1, kMirrorPiecesMax + 1, 8});
   EXPECT_EQ(rig_.wait_end().code(), Code::kProtocol);
 }

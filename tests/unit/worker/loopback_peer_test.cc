@@ -22,8 +22,8 @@ namespace {
 using namespace std::chrono_literals;
 
 // One of this process at both ends, accepted at `host`, dialled as `dialled`.
-struct Connection {
-  explicit Connection(const std::string& host, const std::string& dialled) {
+struct LoopbackConnection {
+  explicit LoopbackConnection(const std::string& host, const std::string& dialled) {
     Result<net::Listener> opened = net::Listener::open(net::Address::tcp(host, 0));
     if (!opened) return;
     Result<net::OwnedFd> made =
@@ -40,7 +40,7 @@ struct Connection {
   net::OwnedFd worker;
 };
 
-LoopbackPair pair_of(const Connection& connection) {
+LoopbackPair pair_of(const LoopbackConnection& connection) {
   LoopbackPair pair;
   pair.peer.length = pair.own.length = sizeof pair.own.storage;
   EXPECT_EQ(::getsockname(connection.client.get(), reinterpret_cast<sockaddr*>(&pair.peer.storage),
@@ -66,7 +66,7 @@ struct Way {
 class LoopbackPeer : public testing::TestWithParam<Way> {};
 
 TEST_P(LoopbackPeer, IsItsUser) {
-  const Connection connection(GetParam().listen, GetParam().dial);
+  const LoopbackConnection connection(GetParam().listen, GetParam().dial);
   if (!connection.made()) GTEST_SKIP() << "no " << GetParam().listen << " on this machine";
   Result<uid_t> peer = loopback_peer(connection.worker.get());
   ASSERT_TRUE(peer.is_ok()) << peer.status().to_string();
@@ -74,7 +74,7 @@ TEST_P(LoopbackPeer, IsItsUser) {
 }
 
 TEST_P(LoopbackPeer, IsTheSameByBothWays) {
-  const Connection connection(GetParam().listen, GetParam().dial);
+  const LoopbackConnection connection(GetParam().listen, GetParam().dial);
   if (!connection.made()) GTEST_SKIP() << "no " << GetParam().listen << " on this machine";
   // Another user's socket, as far as the kernel is concerned: so the answer is not just this process's user.
   const uid_t user = ::geteuid() == 0 ? 54321 : ::geteuid();
@@ -91,7 +91,7 @@ TEST_P(LoopbackPeer, IsTheSameByBothWays) {
 
 // Of a socket that no process has the kernel says user 0: nobody may become root by hanging up.
 TEST_P(LoopbackPeer, IsNobodyOnceItHasClosed) {
-  Connection connection(GetParam().listen, GetParam().dial);
+  LoopbackConnection connection(GetParam().listen, GetParam().dial);
   if (!connection.made()) GTEST_SKIP() << "no " << GetParam().listen << " on this machine";
   const LoopbackPair pair = pair_of(connection);
   connection.client.reset();
@@ -101,7 +101,7 @@ TEST_P(LoopbackPeer, IsNobodyOnceItHasClosed) {
 }
 
 TEST_P(LoopbackPeer, IsNobodyOnceItHasBegunToClose) {
-  const Connection connection(GetParam().listen, GetParam().dial);
+  const LoopbackConnection connection(GetParam().listen, GetParam().dial);
   if (!connection.made()) GTEST_SKIP() << "no " << GetParam().listen << " on this machine";
   ASSERT_EQ(::shutdown(connection.client.get(), SHUT_WR), 0);
   EXPECT_EQ(loopback_peer(connection.worker.get()).code(), Code::kPeerLost);

@@ -22,7 +22,7 @@ using mirror::Order;
 using mirror::OrderReply;
 using Pieces = std::vector<mirror::Piece>;
 
-constexpr std::uint64_t kUnit = protocol::kHostPartBytes;
+constexpr std::uint64_t kOrderUnit = protocol::kHostPartBytes;
 
 // What the runtime's hipMemGetInfo waits for.
 std::atomic<bool> release{false};
@@ -39,7 +39,7 @@ class MirrorOrdersOf : public ::testing::Test {
       return hipSuccess;
     };
     rig_.start();
-    ASSERT_EQ(rig_.call(protocol::OpenHostPartRequest{base_, kUnit, 0}), hipSuccess);
+    ASSERT_EQ(rig_.call(protocol::OpenHostPartRequest{base_, kOrderUnit, 0}), hipSuccess);
   }
   void TearDown() override { release = true; }
 
@@ -100,10 +100,10 @@ TEST_F(MirrorOrdersOf, AreCarriedOutWhileTheExecutorWaits) {
   EXPECT_EQ(at(9000, 3), "bye");
   Pieces found;
   std::string text;
-  EXPECT_TRUE(find({{base_, kUnit}}, found, text).is_ok());
+  EXPECT_TRUE(find({{base_, kOrderUnit}}, found, text).is_ok());
   EXPECT_EQ(found, (Pieces{{base_ + 3 * 4096, 4096}})) << "not what the client has written itself";
   EXPECT_EQ(text.substr(0, 11), std::string(10, 'd') + '\0');
-  EXPECT_TRUE(find({{base_, kUnit}}, found, text).is_ok());
+  EXPECT_TRUE(find({{base_, kOrderUnit}}, found, text).is_ok());
   EXPECT_TRUE(found.empty());
   release = true;
   asking.join();
@@ -120,21 +120,21 @@ class MirrorOrdersOfADevice : public MirrorOrdersOf {
 
 // The client may have written there in between, and would lose that.
 TEST_F(MirrorOrdersOfADevice, FindWhatHasTravelledOnce) {
-  constexpr std::uint64_t kParts = 4 * kUnit;  // more than travels in one go
-  ASSERT_EQ(rig_.call(protocol::OpenHostPartRequest{base_ + kUnit, kParts, 0}), hipSuccess);
+  constexpr std::uint64_t kParts = 4 * kOrderUnit;  // more than travels in one go
+  ASSERT_EQ(rig_.call(protocol::OpenHostPartRequest{base_ + kOrderUnit, kParts, 0}), hipSuccess);
   ASSERT_EQ(rig_.fill(base_ + 3 * 4096, 10, 'd'), hipSuccess);
-  ASSERT_EQ(rig_.fill(base_ + kUnit, kParts, 'e'), hipSuccess);
-  const Pieces all{{base_, kUnit}, {base_ + kUnit, kParts}};
+  ASSERT_EQ(rig_.fill(base_ + kOrderUnit, kParts, 'e'), hipSuccess);
+  const Pieces all{{base_, kOrderUnit}, {base_ + kOrderUnit, kParts}};
   Pieces found;
   std::string text;
   EXPECT_TRUE(find(all, found, text).is_ok());
-  EXPECT_EQ(found, (Pieces{{base_ + 3 * 4096, 4096}, {base_ + kUnit, kParts}}));
+  EXPECT_EQ(found, (Pieces{{base_ + 3 * 4096, 4096}, {base_ + kOrderUnit, kParts}}));
   EXPECT_EQ(text, std::string(10, 'd') + std::string(4086, '\0') + std::string(kParts, 'e'));
   EXPECT_TRUE(find(all, found, text).is_ok());
   EXPECT_TRUE(found.empty());
-  ASSERT_EQ(rig_.fill(base_ + kUnit + 2 * 4096, 1, 'f'), hipSuccess);
+  ASSERT_EQ(rig_.fill(base_ + kOrderUnit + 2 * 4096, 1, 'f'), hipSuccess);
   EXPECT_TRUE(find(all, found, text).is_ok());
-  EXPECT_EQ(found, (Pieces{{base_ + kUnit + 2 * 4096, 4096}}));
+  EXPECT_EQ(found, (Pieces{{base_ + kOrderUnit + 2 * 4096, 4096}}));
 }
 
 // What was posted before is older, and must not replace what is ordered.
@@ -158,7 +158,7 @@ TEST_F(MirrorOrdersOf, WaitForTheRequestsBefore) {
 }
 
 TEST_F(MirrorOrdersOf, ForMemoryThatIsNotMirroredEndTheSession) {
-  EXPECT_TRUE(post({Order::What::kWrite, 0, ++tag_, 0, 0, 0}, {{base_ + kUnit - 2, 4}}, "1234").is_ok());
+  EXPECT_TRUE(post({Order::What::kWrite, 0, ++tag_, 0, 0, 0}, {{base_ + kOrderUnit - 2, 4}}, "1234").is_ok());
   EXPECT_EQ(rig_.wait_end().code(), Code::kProtocol);
 }
 
@@ -191,7 +191,7 @@ TEST_F(MirrorOrdersOf, APartIsClosedWhenItsAnswerIsAway) {
   ASSERT_EQ(rig_.fill(base_, 1 << 20, 'x'), hipSuccess);
   BulkCompletion answered;
   const std::uint64_t tag = ++tag_;
-  ASSERT_TRUE(order({Order::What::kFind, 0, tag, 0, 0, 0}, {{base_, kUnit}}, "", answered).is_ok());
+  ASSERT_TRUE(order({Order::What::kFind, 0, tag, 0, 0, 0}, {{base_, kOrderUnit}}, "", answered).is_ok());
   ASSERT_TRUE(rig_.await(answered).is_ok());
   hipError_t closed = hipErrorUnknown;
   std::thread closing([&] { closed = rig_.call(protocol::CloseHostPartRequest{base_}); });
