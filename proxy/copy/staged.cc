@@ -27,11 +27,11 @@ bool StagedCopies::allocate_chunks(std::uint64_t bytes, std::span<Chunk> chunks)
   return true;
 }
 
-bool StagedCopies::set_up() {
-  if (chunks_[0].address != 0) return true;
-  if (impossible_ || window_.access() != protocol::HostAccess::kShared) return false;
-  impossible_ = !allocate_chunks(kStagingChunkBytes, chunks_);
-  return !impossible_;
+bool StagedCopies::set_up(Ring& ring) {
+  if (ring.chunks[0].address != 0) return true;
+  if (ring.impossible || window_.access() != protocol::HostAccess::kShared) return false;
+  ring.impossible = !allocate_chunks(ring.chunk_bytes, ring.chunks);
+  return !ring.impossible;
 }
 
 hipError_t StagedCopies::mark(const CopyMode& mode, Chunk& chunk) {
@@ -50,30 +50,43 @@ hipError_t StagedCopies::post(const CopyMode& mode, Chunk& chunk, const Box& pie
   return post_on_device(connection_, mode, piece, Leaves::kWork);
 }
 
-// Takes the buffers for a copy on this stream. Does not wait for what other streams still do with them: that
-// may depend on what this thread does next. Nor does a call that need not wait wait for this stream.
-bool StagedCopies::claim(const CopyMode& mode) {
-  if (!set_up()) return false;
+// Does not wait for what other streams still do with the buffers: that may depend on what this thread does
+// next. Nor does a call that need not wait wait for this stream.
+StagedCopies::Ring* StagedCopies::claim(const CopyPlan& plan) {
+  const CopyMode& mode = plan.mode;
   const auto usable = [&](const Chunk& chunk) {
     return chunk.word.done() || (mode.wait && chunk.stream == mode.stream && chunk.device == mode.device);
   };
-  return std::all_of(chunks_.begin(), chunks_.end(), usable) &&
-         std::all_of(joint_chunks_.begin(), joint_chunks_.end(), usable);
+  // The next buffer may be that of a stream which stands still.
+  const auto has_one = [&](Ring& ring) {
+    for (std::size_t tried = 0; tried < ring.chunks.size(); ++tried, ++ring.turn)
+      if (usable(ring.chunks[ring.turn % ring.chunks.size()])) return true;
+    return false;
+  };
+  const std::uint64_t bytes = plan.box.bytes();
+  if (bytes <= small_.chunk_bytes && set_up(small_) && has_one(small_)) return &small_;
+  if (!set_up(large_)) return nullptr;
+  if (bytes <= large_.chunk_bytes) return has_one(large_) ? &large_ : nullptr;
+  const bool all = std::all_of(large_.chunks.begin(), large_.chunks.end(), usable) &&
+                   std::all_of(joint_chunks_.begin(), joint_chunks_.end(), usable);
+  return all ? &large_ : nullptr;
 }
 
 std::optional<hipError_t> StagedCopies::copy(const CopyPlan& plan) {
   if (!copying_.try_lock()) return std::nullopt;
   const MutexLock lock(copying_, std::adopt_lock);
-  if (!claim(plan.mode)) return std::nullopt;
-  if (const auto made = jointly(plan)) return made;
-  return plan.way == CopyWay::kToDevice ? to_device(plan) : from_device(plan);
+  Ring* const ring = claim(plan);
+  if (ring == nullptr) return std::nullopt;
+  if (ring == &large_)
+    if (const auto made = jointly(plan)) return made;
+  return plan.way == CopyWay::kToDevice ? to_device(plan, *ring) : from_device(plan, *ring);
 }
 
-hipError_t StagedCopies::to_device(const CopyPlan& plan) {
+hipError_t StagedCopies::to_device(const CopyPlan& plan, Ring& ring) {
   hipError_t error = hipSuccess;
-  graph::BoxPieces pieces(plan.box, kStagingChunkBytes);
+  graph::BoxPieces pieces(plan.box, ring.chunk_bytes);
   for (auto piece = pieces.next(); piece && error == hipSuccess; piece = pieces.next()) {
-    Chunk& chunk = chunks_[turn_++ % kStagingChunks];
+    Chunk& chunk = ring.take();
     error = await(chunk);
     if (error != hipSuccess) break;
     Box filled = *piece;
@@ -85,24 +98,25 @@ hipError_t StagedCopies::to_device(const CopyPlan& plan) {
   return error;
 }
 
-hipError_t StagedCopies::from_device(const CopyPlan& plan) {
+hipError_t StagedCopies::from_device(const CopyPlan& plan, Ring& ring) {
   hipError_t error = hipSuccess;
-  std::size_t landing = turn_;
-  graph::BoxPieces asked(plan.box, kStagingChunkBytes);
-  graph::BoxPieces landed(plan.box, kStagingChunkBytes);
+  const std::size_t buffers = ring.chunks.size();
+  std::size_t landing = ring.turn;
+  graph::BoxPieces asked(plan.box, ring.chunk_bytes);
+  graph::BoxPieces landed(plan.box, ring.chunk_bytes);
   bool more = true;
   for (auto piece = landed.next(); piece && error == hipSuccess; piece = landed.next(), ++landing) {
-    while (more && error == hipSuccess && turn_ - landing < kStagingChunks) {
+    while (more && error == hipSuccess && ring.turn - landing < buffers) {
       auto next = asked.next();
       more = next.has_value();
       if (!more) break;
-      Chunk& chunk = chunks_[turn_++ % kStagingChunks];
+      Chunk& chunk = ring.take();
       error = await(chunk);
       next->target = packed_at(chunk.address, *next);
       if (error == hipSuccess) error = post(plan.mode, chunk, *next);
       if (error == hipSuccess) error = mark(plan.mode, chunk);
     }
-    const Chunk& chunk = chunks_[landing % kStagingChunks];
+    const Chunk& chunk = ring.chunks[landing % buffers];
     if (error == hipSuccess) error = await(chunk);
     piece->source = packed_at(chunk.address, *piece);
     if (error == hipSuccess) copy_rows(*piece);

@@ -5,12 +5,13 @@
 // memory and one buffer while the worker copies between another and the device. After each piece the stream
 // fills a word (stream_words.h), so its end is seen here without a message. Several threads copy large lines
 // (CopyThreads), since one core is slower than the device. The payload of such a copy never uses the bulk
-// plane. Any thread. One copy at a time has the buffers; others use the bulk plane.
+// plane. Any thread. One copy at a time is posted; others use the bulk plane. Copies of one piece have
+// buffers of their own, many and small: each takes the next one, so that many may be under way, on any
+// streams.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,8 @@ namespace tf::proxy {
 
 inline constexpr std::size_t kStagingChunkBytes = 256 << 10;
 inline constexpr std::size_t kStagingChunks = 4;
+inline constexpr std::size_t kSmallChunkBytes = 32 << 10;
+inline constexpr std::size_t kSmallChunks = 32;
 inline constexpr std::size_t kStagingBytes = kStagingChunks * kStagingChunkBytes;  // usable without waiting
 // For copies that several threads make.
 inline constexpr std::uint64_t kJointChunks = 8;  // about; each costs the device more than its bytes do
@@ -61,10 +64,21 @@ class StagedCopies {
     std::uint64_t stream = 0;
   };
 
-  bool set_up() TF_REQUIRES(copying_);
-  bool claim(const CopyMode& mode) TF_REQUIRES(copying_);
-  hipError_t to_device(const CopyPlan& plan) TF_REQUIRES(copying_);
-  hipError_t from_device(const CopyPlan& plan) TF_REQUIRES(copying_);
+  // Buffers of one size, which copies use in turn.
+  struct Ring {
+    const std::size_t chunk_bytes;
+    std::vector<Chunk> chunks;  // with addresses once they are there
+    std::size_t turn = 0;
+    bool impossible = false;
+
+    Chunk& take() { return chunks[turn++ % chunks.size()]; }
+  };
+
+  bool set_up(Ring& ring);
+  // Those that the copy can use at once; null: there are none.
+  Ring* claim(const CopyPlan& plan) TF_REQUIRES(copying_);
+  hipError_t to_device(const CopyPlan& plan, Ring& ring) TF_REQUIRES(copying_);
+  hipError_t from_device(const CopyPlan& plan, Ring& ring) TF_REQUIRES(copying_);
   struct JointCopy;
   // For a buffer in such a copy: how many pieces have been carried to or from it.
   struct alignas(64) Carried {
@@ -85,9 +99,8 @@ class StagedCopies {
   StreamWords& words_;
   CopyThreads& threads_;
   Mutex copying_;
-  bool impossible_ TF_GUARDED_BY(copying_) = false;
-  std::array<Chunk, kStagingChunks> chunks_ TF_GUARDED_BY(copying_);
-  std::size_t turn_ TF_GUARDED_BY(copying_) = 0;
+  Ring small_ TF_GUARDED_BY(copying_){kSmallChunkBytes, std::vector<Chunk>(kSmallChunks)};
+  Ring large_ TF_GUARDED_BY(copying_){kStagingChunkBytes, std::vector<Chunk>(kStagingChunks)};
   std::vector<Chunk> joint_chunks_ TF_GUARDED_BY(copying_);  // kJointChunksPerThread for each thread
   std::vector<Carried> carried_ TF_GUARDED_BY(copying_);     // of each
   bool joint_impossible_ TF_GUARDED_BY(copying_) = false;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program whose calls are known by number, for stats_test.py, and the ways in which programs end.
 //
-// usage: stats_client MODE    calls | leave | abandoned | fork | exec | threads
+// usage: stats_client MODE    calls | leave | abandoned | fork | exec | threads | small
 #include <hip/hip_runtime_api.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -63,6 +64,28 @@ void threads() {
   for (std::thread& thread : running) thread.join();
 }
 
+// 20 small copies of pageable memory into a stream that stands still until all have been given to it.
+void small_copies() {
+  constexpr std::size_t kSmallBytes = 16 << 10;
+  constexpr int kCopies = 20;
+  const std::vector<char> host(kCopies * kSmallBytes, 'x');
+  char* memory = nullptr;
+  CHECK(hipMalloc(reinterpret_cast<void**>(&memory), host.size()));
+  hipStream_t stream = nullptr;
+  CHECK(hipStreamCreate(&stream));
+  std::atomic<bool> open{false};
+  const auto wait = [](void* gate) { static_cast<std::atomic<bool>*>(gate)->wait(false); };
+  CHECK(hipLaunchHostFunc(stream, wait, &open));
+  for (std::size_t at = 0; at < host.size(); at += kSmallBytes)
+    CHECK(hipMemcpyAsync(memory + at, host.data() + at, kSmallBytes, hipMemcpyHostToDevice, stream));
+  open = true;
+  open.notify_all();
+  CHECK(hipStreamSynchronize(stream));
+  std::vector<char> back(host.size());
+  CHECK(hipMemcpy(back.data(), memory, back.size(), hipMemcpyDeviceToHost));
+  if (back != host) std::_Exit(2);
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -70,6 +93,7 @@ int main(int, char** arguments) {
   if (mode == "calls") calls();
   if (mode == "fork") return forked();
   if (mode == "threads") threads();
+  if (mode == "small") small_copies();
   if (mode == "leave") {
     query(6);
     ::_exit(0);

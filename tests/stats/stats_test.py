@@ -74,6 +74,12 @@ class Counts(unittest.TestCase):
         copies = counted("tcp", CLIENT, "calls")["functions"]["hipMemcpy"]
         self.assertGreaterEqual(copies["waits"]["payload"]["count"], 1)
 
+    def test_small_copies_over_shm_have_buffers(self):
+        """Where the device's memory is not mapped, and the stream stands still."""
+        copies = counted("shm", CLIENT, "small", TF_TEST_TAKE_WINDOW="1")["functions"]["hipMemcpyAsync"]
+        self.assertEqual(copies["calls"], 20)
+        self.assertNotIn("payload", copies["waits"])
+
     def test_threads_add_up(self):
         for transport in TRANSPORTS:
             query = counted(transport, CLIENT, "threads")["functions"]["hipDeviceGetSharedMemConfig"]
