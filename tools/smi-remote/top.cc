@@ -102,6 +102,16 @@ int lines_of_each(int devices, int others, int rows) {
   return 1;
 }
 
+// At most so many lines. The last one tells of sessions that do not fit.
+std::string fitting_sessions(const std::vector<smi::Session>& sessions, int devices, int rows, bool colored) {
+  const int count = static_cast<int>(sessions.size());
+  if (count + 1 <= rows) return session_table(sessions, devices, colored);
+  const int shown = std::max(rows - 2, 0);  // below the heading, and above the last line
+  if (shown == 0) return fmt::format("{} sessions do not fit here\n", count);
+  return session_table({sessions.begin(), sessions.begin() + shown}, devices, colored) +
+         fmt::format("{} more sessions do not fit here\n", count - shown);
+}
+
 // Just as many lines as that; what is too much is left out.
 std::string lines_of(const std::string& text, int count) {
   std::istringstream lines(text);
@@ -186,7 +196,9 @@ std::string top_screen(const std::string& worker, seconds interval, const std::v
     text += device_lines(devices[static_cast<std::size_t>(index)], lines, history, style);
   if (!all_fit) text += fmt::format("{} more devices do not fit here\n", count - fit);
   if (devices.empty()) text += "No devices\n";
-  text += "\n" + session_table(sessions, count, style.colored);
+  text += '\n';
+  const int used = static_cast<int>(std::ranges::count(text, '\n'));
+  text += fitting_sessions(sessions, count, style.rows - 1 - used, style.colored);
   return lines_of(text, style.rows - 1) + (style.colored ? fmt::format("\033[7m{}\033[0m", kKeys) : kKeys) +
          "\n";
 }

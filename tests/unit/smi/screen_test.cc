@@ -126,6 +126,29 @@ TEST(Screen, HasALineForEachRowAndTheKeysAtTheEnd) {
   }
 }
 
+TEST(Screen, SessionsThatDoNotFitAreCounted) {
+  const SeenDevice device = full_device("GPU of a test");
+  for (const int rows : {5, 8, 9, 10, 24, 40}) {
+    for (const std::size_t count :
+         {std::size_t{0}, std::size_t{1}, std::size_t{14}, std::size_t{15}, std::size_t{200}}) {
+      smi::Session session{};
+      smi::set_text(session.program, "train");
+      const std::vector<smi::Session> sessions(count, session);
+      const std::string text =
+          top_screen("w", std::chrono::seconds(1), {device}, sessions, History(), {80, rows, false, false});
+      const std::vector<std::string> lines = lines_in(text);
+      ASSERT_EQ(lines.size(), static_cast<std::size_t>(rows)) << text;
+      std::size_t shown = 0;
+      std::size_t told = 0;
+      for (const std::string& line : lines) {
+        if (line.find("train") != std::string::npos) ++shown;
+        if (line.ends_with("sessions do not fit here")) told = std::stoul(line);
+      }
+      EXPECT_EQ(shown + told, count) << text;
+    }
+  }
+}
+
 TEST(Screen, ThePastEndsAtTheRight) {
   const SeenDevice device = full_device("GPU");
   History history;
