@@ -189,7 +189,7 @@ std::string top_screen(const std::string& worker, seconds interval, const std::v
   const int others = 3 + std::min(kSessionRows, static_cast<int>(sessions.size()) + 1);
   const int lines = lines_of_each(count, others, style.rows);
   const int fit = std::clamp(style.rows - others - 1, 1, std::max(count, 1));
-  const bool all_fit = lines > 1 || count + others <= style.rows;
+  const bool all_fit = lines > 1 || count + others <= style.rows || count <= fit;
   std::string text =
       strong("hip-remote top", style) + fmt::format("  every {} s  {}\n", interval.count(), worker);
   for (int index = 0; index < (all_fit ? count : fit); ++index)
