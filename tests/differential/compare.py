@@ -17,10 +17,12 @@ import sys
 CALL_MS = 20000         # more than any call takes that does not wait for ever; hiprtc takes 7 s on a busy machine
 ALL_S = 240
 CALLS_MIN = 5000
-# Calls that other threads notice. What a case has freed may be another thread's when the case frees it again; a capture
-# forbids calls of all threads; what a stream waits for in memory depends on who had the memory before; the program has
-# one texture reference, which belongs to the thread that binds it.
-NOT_AT_ONCE = re.compile(r"^hip\w*Free|freed|aptur|^hipStreamWaitValue|indTexture|^hipTexRef|TextureAl|TextureRef")
+# Calls that other threads notice. What a case has freed may be another thread's when the case frees it again, and so
+# may the name of a texture or surface object, which is an address; a capture forbids calls of all threads; what a
+# stream waits for in memory depends on who had the memory before; the program has one texture reference, which belongs
+# to the thread that binds it.
+NOT_AT_ONCE = re.compile(r"^hip\w*Free|freed|(texture|surface)_destroyed|aptur|^hipStreamWaitValue|indTexture|"
+                         r"^hipTexRef|TextureAl|TextureRef")
 # The host's cores reach memory of the program's own, but not from another process. So such memory is taken natively
 # only, where hipDeviceAttributePageableMemoryAccess is 1.
 NATIVE_ONLY = re.compile(r"^hipMem(Advise|PrefetchAsync|RangeGetAttributes?)(_v2)? pointer=host$")
