@@ -1,7 +1,6 @@
 # Reading the standard library and GoogleTest again for each source is most of a debug build's time. Where
 # TF_PRECOMPILED is on they are read once: for libraries, for programs (-fPIE), and for tests. It is off where people
-# work on the sources: a file that forgets an #include compiles here, and everything depends on what is precompiled.
-# tools/clang-check reads every file with its own includes.
+# work on the sources (the preset dev): a file that forgets an #include compiles here.
 set(TF_PRECOMPILED_HEADERS
     <algorithm> <array> <atomic> <charconv> <chrono> <condition_variable> <cstdint> <cstdio> <cstdlib> <cstring>
     <deque> <filesystem> <fstream> <functional> <map> <memory> <mutex> <optional> <set> <span> <sstream> <string>

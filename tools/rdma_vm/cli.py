@@ -179,7 +179,7 @@ def conduct(options, say):
 def run_tests(options, folder, work, say):
     with programs.held(ROOT, options, say) as built:
         if options.preset != 'release' and not options.build:
-            say('figures will be of an unoptimised build (--preset dev)')
+            say(f'figures will be of an unoptimised build (--preset {options.preset})')
         rows = suite.run(ROOT, built, options, folder, work, say)
     if options.json:
         for row in rows:
