@@ -30,6 +30,7 @@ LEFT_OUT = {
     "AMD's hiprtc 5.2.3 has older headers, and no bitcode to link": [
         "Rtc.HeadersThatNobodyIncludes", "Rtc.WhatNewerHeadersHave", "Rtc.TheTypeOf*",
         "RtcLink.PartsBecomeOneCodeObject", "RtcLink.WhatIsMissingIsInTheLog"],
-    "kernels of millions of steps: the interpreter takes too long": ["KernelOrder.MoreThanAQueueHolds"],
+    "kernels of millions of steps: the interpreter takes too long": [
+        "KernelOrder.MoreThanAQueueHolds", "Kinds/*.RunsWhileItsStreamIsFull/*"],  # the latter pass, in 34 s of a core
     "programs of other tests": ["*.DISABLED_*"],
 }
