@@ -19,11 +19,13 @@ import time
 import cases as suite
 from left_out import ABORTS, LEFT_OUT
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from stand_in import amd_folder, why_not  # noqa: E402
+
 LIMIT_S = 30
 PARTS = 2  # at the same time: most cases wait for something
 GOOD = ("passed", "skipped")
 TOLERATED = (*GOOD, "aborted")  # by AMD's runtime, as ABORTS says
-AMD_LIBRARIES = [pathlib.Path(folder) / "libamdhip64.so.5" for folder in ("/usr/lib/x86_64-linux-gnu", "/opt/rocm/lib")]
 
 
 def arguments():
@@ -80,12 +82,12 @@ def print_left_out(names):
 
 def main():
     args = arguments()
-    amd = next((path.parent for path in AMD_LIBRARIES if path.exists()), None)
-    if amd is None or "avx2" not in pathlib.Path("/proc/cpuinfo").read_text():
-        print("all tests skipped: needs libamdhip64.so.5 of AMD's (libamdhip64-5), and AVX2 for the interpreter")
+    reason = why_not()
+    if reason is not None:
+        print("all tests skipped:", reason)
         return 0
     program = [str(args.program)]
-    natively = environment(args.stand_in, amd)
+    natively = environment(args.stand_in, amd_folder())
     every = [name for name in suite.names(program, natively) if fnmatch.fnmatchcase(name, args.only)]
     names = [name for name in every if (reason_to_leave_out(name) is not None) == args.left_out]
     options = ["--local", "--runtime", "amd", "--transport", args.transport, "--"]

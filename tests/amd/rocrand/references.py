@@ -55,10 +55,11 @@ def mrg32k3a(seed, indices):
     second = tuple(part * seed % M2 for part in (y, x, y))
     jump1, jump2 = squared(A1, M1, 76), squared(A2, M2, 76)  # subsequences are 2^76 numbers apart
     words = {}
-    for engine, index in sequence(indices):
-        while engine.number < index % ENGINES:
+    engine = 0
+    for index in by_engine(indices):
+        while engine < index % ENGINES:
             first, second = applied(jump1, first, M1), applied(jump2, second, M2)
-            engine.number += 1
+            engine += 1
         state1, state2 = first, second
         for _ in range(index // ENGINES + 1):
             state1, state2 = applied(A1, state1, M1), applied(A2, state2, M2)
@@ -67,14 +68,9 @@ def mrg32k3a(seed, indices):
     return words
 
 
-class Engine:
-    number = 0
-
-
-def sequence(indices):
-    """The indices in the order of their engines, so that each engine is reached from the one before."""
-    engine = Engine()
-    return ((engine, index) for index in sorted(indices, key=lambda index: (index % ENGINES, index)))
+def by_engine(indices):
+    """So that each engine's state is reached from that of the one before."""
+    return sorted(indices, key=lambda index: (index % ENGINES, index))
 
 
 def step(state):
@@ -103,10 +99,11 @@ def xorwow(seed, indices):
     for _ in range(67):  # subsequences are 2^67 numbers apart
         jump = [through(jump, column) for column in jump]
     words = {}
-    for engine, index in sequence(indices):
-        while engine.number < index % ENGINES:
+    engine = 0
+    for index in by_engine(indices):
+        while engine < index % ENGINES:
             state = through(jump, state)
-            engine.number += 1
+            engine += 1
         own = state
         for _ in range(index // ENGINES + 1):
             own = step(own)

@@ -7,7 +7,6 @@ rocrand_test.py FOLDER-OF-STAND-IN HIP-REMOTE TRANSPORT...
 Natively, and through a worker over each transport. rocRAND's kernels are the machine code for gfx90a that Debian ships;
 tests/amd/isa runs it on the host's cores. No AMD hardware takes part.
 """
-import ctypes.util
 import os
 import pathlib
 import subprocess
@@ -16,20 +15,17 @@ import unittest
 
 import references
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from stand_in import amd_folder, why_not  # noqa: E402
+
 STAND_IN = pathlib.Path(sys.argv[1])
 HIP_REMOTE = pathlib.Path(sys.argv[2])
 TRANSPORTS = sys.argv[3:]
 PROGRAM = pathlib.Path(__file__).parent / "random_words.py"
-AMD_LIBRARIES = [pathlib.Path(folder) / "libamdhip64.so.5"
-                 for folder in ("/usr/lib/x86_64-linux-gnu", "/opt/rocm/lib")]
 SEED = 0x123456789A  # both halves are used
 # The first words, and the second ones of the first engines.
 BOUNDS = (0, 512, references.ENGINES, references.ENGINES + 256)
 LIMIT_S = 120
-
-
-def amd_folder():
-    return next((path.parent for path in AMD_LIBRARIES if path.exists()), None)
 
 
 def words(generator, transport):
@@ -80,11 +76,8 @@ class Generators(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if amd_folder() is None:
-        print("all tests skipped: no libamdhip64.so.5 of AMD's (libamdhip64-5)")
-    elif ctypes.util.find_library("rocrand") is None:
-        print("all tests skipped: no librocrand (librocrand1)")
-    elif "avx2" not in pathlib.Path("/proc/cpuinfo").read_text():
-        print("all tests skipped: the interpreter of gfx90a code needs AVX2")
+    reason = why_not(rocrand="librocrand1")
+    if reason is not None:
+        print("all tests skipped:", reason)
     else:
         unittest.main(argv=sys.argv[:1])

@@ -7,25 +7,20 @@ stack_test.py FOLDER-OF-STAND-IN HIP-REMOTE TRANSPORT...
 The examples compile their kernels at run time: AMD's hiprtc and comgr make gfx90a code of them, and tests/amd/isa runs
 it on the host's cores. No AMD hardware takes part.
 """
-import ctypes.util
 import os
 import pathlib
 import subprocess
 import sys
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from stand_in import amd_folder, why_not  # noqa: E402
+
 STAND_IN = pathlib.Path(sys.argv[1])
 HIP_REMOTE = pathlib.Path(sys.argv[2])
 TRANSPORTS = sys.argv[3:]
 EXAMPLES = ("rtc_axpy", "matmul", "train_mlp")
-# Where Debian and AMD install it.
-AMD_LIBRARIES = [pathlib.Path(folder) / "libamdhip64.so.5"
-                 for folder in ("/usr/lib/x86_64-linux-gnu", "/opt/rocm/lib")]
 LIMIT_S = 40
-
-
-def amd_folder():
-    return next((path.parent for path in AMD_LIBRARIES if path.exists()), None)
 
 
 def run(command, library_path):
@@ -55,11 +50,8 @@ class Stack(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if amd_folder() is None:
-        print("all tests skipped: no libamdhip64.so.5 of AMD's (libamdhip64-5)")
-    elif ctypes.util.find_library("amd_comgr") is None:
-        print("all tests skipped: no libamd_comgr (libamd-comgr2)")
-    elif "avx2" not in pathlib.Path("/proc/cpuinfo").read_text():
-        print("all tests skipped: the interpreter of gfx90a code needs AVX2")
+    reason = why_not(amd_comgr="libamd-comgr2")
+    if reason is not None:
+        print("all tests skipped:", reason)
     else:
         unittest.main(argv=sys.argv[:1])

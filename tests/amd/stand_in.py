@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What programs above the stand-in for HSA's runtime need of the machine."""
+import ctypes.util
+import pathlib
+
+# Where Debian and AMD install it.
+AMD_LIBRARIES = [pathlib.Path(folder) / "libamdhip64.so.5"
+                 for folder in ("/usr/lib/x86_64-linux-gnu", "/opt/rocm/lib")]
+
+
+def amd_folder():
+    """Of AMD's own libamdhip64, or None."""
+    return next((path.parent for path in AMD_LIBRARIES if path.exists()), None)
+
+
+def why_not(**libraries):
+    """Why no test can run here, or None. `libraries`: those that tests load, with Debian's names of their packages."""
+    if amd_folder() is None:
+        return "no libamdhip64.so.5 of AMD's (libamdhip64-5)"
+    for name, package in libraries.items():
+        if ctypes.util.find_library(name) is None:
+            return f"no lib{name} ({package})"
+    if "avx2" not in pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii"):
+        return "the interpreter of gfx90a code needs AVX2"
+    return None
