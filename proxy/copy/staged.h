@@ -5,9 +5,9 @@
 // memory and one buffer while the worker copies between another and the device. After each piece the stream
 // fills a word (stream_words.h), so its end is seen here without a message. Several threads copy large lines
 // (CopyThreads), since one core is slower than the device. The payload of such a copy never uses the bulk
-// plane. Any thread. One copy at a time is posted; others use the bulk plane. Copies of one piece have
-// buffers of their own, many and small: each takes the next one, so that many may be under way, on any
-// streams.
+// plane. Any thread. One thread at a time posts a copy; others use the bulk plane. A copy of one piece takes
+// any free buffer, and one of at most kSmallChunkBytes has small ones of its own: so many may be under way,
+// on any streams.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
