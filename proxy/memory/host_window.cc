@@ -75,14 +75,19 @@ hipError_t HostWindow::grow(std::uint64_t bytes) {
   return error == hipErrorOutOfMemory && part != exact ? open_part(exact) : error;
 }
 
+// A runtime that cannot take memory back (worker/base/lasting_registrations.h) refuses addresses for good:
+// they stay in parts_, and others are taken.
 hipError_t HostWindow::open_part(std::uint64_t part) {
   std::uint64_t address = 0;
-  {
-    const MutexLock lock(mutex_);
-    if (!find_gap(parts_window_, parts_, part, address)) return hipErrorOutOfMemory;
-    parts_.emplace(address, part);
+  hipError_t error = hipErrorHostMemoryAlreadyRegistered;
+  while (error == hipErrorHostMemoryAlreadyRegistered) {
+    {
+      const MutexLock lock(mutex_);
+      if (!find_gap(parts_window_, parts_, part, address)) return hipErrorOutOfMemory;
+      parts_.emplace(address, part);
+    }
+    error = source_.open_host_part(address, part, HostPartSource::Use::kWindow);
   }
-  const hipError_t error = source_.open_host_part(address, part, HostPartSource::Use::kWindow);
   const MutexLock lock(mutex_);
   if (error == hipSuccess && blocks_.add_range(address, part)) {
     if (part == next_part_bytes_) next_part_bytes_ = std::min(part * 2, kLargestHostPartBytes);

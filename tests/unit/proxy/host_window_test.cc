@@ -23,6 +23,7 @@ class PartSource final : public HostPartSource {
   hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes, Use) override {
     const MutexLock lock(mutex_);
     if (bytes > left) return hipErrorOutOfMemory;
+    if (address < lasting_end) return hipErrorHostMemoryAlreadyRegistered;
     left -= bytes;
     auto next = parts.lower_bound(address);
     EXPECT_TRUE(next == parts.end() || next->first >= address + bytes);
@@ -46,6 +47,7 @@ class PartSource final : public HostPartSource {
   }
   void unmap_host_file(std::uint64_t) override {}
   std::uint64_t left = 1ull << 30;
+  std::uint64_t lasting_end = 0;  // up to here, the runtime could not take back what it had
   int opened = 0;
   std::map<std::uint64_t, std::uint64_t> parts;
 
@@ -105,6 +107,14 @@ TEST_F(HostWindowTest, LargeOnesHavePartsOfTheirOwnAndGiveThemBack) {
   EXPECT_EQ(window_.allocate(kWindowBytes + 1, again), hipErrorOutOfMemory);
   EXPECT_EQ(window_.allocate(0, again), hipErrorOutOfMemory);
   EXPECT_EQ(source_.parts.size(), 2u) << "a refused part leaves nothing";
+}
+
+TEST_F(HostWindowTest, AddressesThatTheRuntimeCouldNotTakeBackAreLeftAlone) {
+  source_.lasting_end = addresses_.base + kOwnHostPartBytes + 1;
+  std::uint64_t address = 0;
+  ASSERT_EQ(window_.allocate(kOwnHostPartBytes + 1, address), hipSuccess);
+  EXPECT_GE(address, source_.lasting_end);
+  EXPECT_EQ(source_.parts.size(), 1u);
 }
 
 TEST_F(HostWindowTest, ManyThreads) {

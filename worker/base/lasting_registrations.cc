@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps account of what is registered, and of what stays so.
+#include "worker/base/lasting_registrations.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+
+#include "transport/base/mutex.h"
+#include "worker/base/ranges.h"
+
+namespace tf::worker {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+constexpr int kFirstThatTakesBack = 50'600'000;  // hipRuntimeGetVersion() of ROCm 5.6
+
+protocol::HipTable amds;  // its own functions
+
+bool aborts_where_addresses_are_the_same() {
+  static const bool aborts = [] {
+    int version = 0;
+    return amds.hipRuntimeGetVersion(&version) != hipSuccess || version < kFirstThatTakesBack;
+  }();
+  return aborts;
+}
+
+bool has_the_same_address_on_devices(void* pointer) {
+  void* of_device = nullptr;
+  return amds.hipHostGetDevicePointer(&of_device, pointer, 0) == hipSuccess && of_device == pointer;
+}
+
+class Registrations {
+ public:
+  hipError_t add(void* pointer, std::size_t bytes, unsigned flags) {
+    const auto address = reinterpret_cast<std::uint64_t>(pointer);
+    const MutexLock lock(mutex_);
+    const auto lasting = lasting_.find(address);
+    const bool is_as_it_was = lasting != lasting_.end() && lasting->second == bytes;
+    if (!is_as_it_was && overlaps(lasting_, address, bytes)) return hipErrorHostMemoryAlreadyRegistered;
+    const hipError_t error = amds.hipHostRegister(pointer, bytes, flags);
+    if (error == hipSuccess) registered_[address] = bytes;
+    return error;
+  }
+
+  hipError_t remove(void* pointer) {
+    const auto address = reinterpret_cast<std::uint64_t>(pointer);
+    const MutexLock lock(mutex_);
+    const auto found = registered_.find(address);
+    if (found == registered_.end()) return hipErrorHostMemoryNotRegistered;
+    const std::uint64_t bytes = found->second;
+    registered_.erase(found);
+    if (!aborts_where_addresses_are_the_same() || !has_the_same_address_on_devices(pointer))
+      return amds.hipHostUnregister(pointer);
+    lasting_[address] = bytes;
+    return hipSuccess;
+  }
+
+ private:
+  using Ranges = std::map<std::uint64_t, std::uint64_t>;  // bytes by address
+
+  Mutex mutex_;
+  Ranges registered_ TF_GUARDED_BY(mutex_);
+  Ranges lasting_ TF_GUARDED_BY(mutex_);
+};
+
+// Events for several processes: the runtime registers memory for each, and unregisters it with the event.
+class SharedEvents {
+ public:
+  hipError_t add(const hipEvent_t* event, hipError_t created) {
+    const MutexLock lock(mutex_);
+    if (created == hipSuccess) events_.insert(*event);
+    return created;
+  }
+  hipError_t destroy(hipEvent_t event) {
+    const MutexLock lock(mutex_);
+    if (events_.erase(event) == 0 || !lasts()) return amds.hipEventDestroy(event);
+    return hipSuccess;  // the runtime keeps it
+  }
+
+ private:
+  // Whether registrations last: tried once, with a page.
+  static bool lasts() {
+    static const bool result = aborts_where_addresses_are_the_same() && [] {
+      alignas(kPageBytes) static std::byte page[kPageBytes];
+      if (amds.hipHostRegister(page, sizeof page, hipHostRegisterPortable) != hipSuccess) return true;
+      if (has_the_same_address_on_devices(page)) return true;
+      return amds.hipHostUnregister(page) != hipSuccess;
+    }();
+    return result;
+  }
+
+  Mutex mutex_;
+  std::set<hipEvent_t> events_ TF_GUARDED_BY(mutex_);
+};
+
+// Never destroyed: the last ones are taken back when the process ends.
+Registrations& registrations() {
+  static Registrations* const all = new Registrations;
+  return *all;
+}
+SharedEvents& shared_events() {
+  static SharedEvents* const all = new SharedEvents;
+  return *all;
+}
+
+}  // namespace
+
+void mend_lasting_registrations(protocol::HipTable& hip) {
+  amds = hip;
+  hip.hipHostRegister = [](void* pointer, std::size_t bytes, unsigned flags) {
+    return registrations().add(pointer, bytes, flags);
+  };
+  hip.hipHostUnregister = [](void* pointer) { return registrations().remove(pointer); };
+  hip.hipEventCreateWithFlags = [](hipEvent_t* event, unsigned flags) {
+    const hipError_t created = amds.hipEventCreateWithFlags(event, flags);
+    return (flags & hipEventInterprocess) != 0 ? shared_events().add(event, created) : created;
+  };
+  hip.hipIpcOpenEventHandle = [](hipEvent_t* event, hipIpcEventHandle_t handle) {
+    return shared_events().add(event, amds.hipIpcOpenEventHandle(event, handle));
+  };
+  hip.hipEventDestroy = [](hipEvent_t event) { return shared_events().destroy(event); };
+}
+
+}  // namespace tf::worker
