@@ -299,7 +299,7 @@ void DeviceMemory::add_mapping(int device, std::uint64_t address, std::uint64_t 
 bool DeviceMemory::add_foreign(int device, std::uint64_t address, std::uint64_t bytes) {
   const MutexLock lock(mutex_);
   const protocol::AddressWindow& window = devices_[static_cast<std::size_t>(device)].window;
-  if (window.bytes == 0 || bytes == 0 || !inside(window, {address, bytes})) return false;
+  if (bytes == 0 || !inside(window, {address, bytes})) return false;
   if (overlaps_range_locked(address, bytes)) return false;
   return mappings_.emplace(address, DevicePointer{device, address, bytes}).second;
 }

@@ -49,7 +49,8 @@ struct Wire {
   std::array<std::uint64_t, protocol::kDevicesMax> memory_bytes{};
   std::array<char, kPeerBytesMax> peer{};
 };
-static_assert(sizeof(Wire) == 1848 + 32 + 8 * protocol::kDevicesMax + kPeerBytesMax + 16 * hipcore::kDeviceLimitsMax &&
+static_assert(sizeof(Wire) ==
+                  1848 + 32 + 8 * protocol::kDevicesMax + kPeerBytesMax + 16 * hipcore::kDeviceLimitsMax &&
               std::has_unique_object_representations_v<Wire>);
 
 // A part of it is secret.
@@ -154,7 +155,7 @@ Result<ChannelMessage> receive_message(int channel, Deadline deadline) {
   message.is_local = wire.is_local != 0;
   message.quiet = wire.quiet != 0;
   message.number = wire.number;
-  if (wire.piece_kind > static_cast<std::uint32_t>(SharedPiece::Kind::kEvent))
+  if (wire.piece_kind > static_cast<std::uint32_t>(SharedPiece::Kind::kAllocation))
     return Status(Code::kProtocol, "unknown kind of memory on the session channel");
   message.piece = {static_cast<SharedPiece::Kind>(wire.piece_kind),
                    wire.device,

@@ -45,19 +45,21 @@ enum class Envelope : std::uint32_t {
 
 // What a session shares: a part of some physical memory, or an event.
 struct SharedPiece {
-  enum class Kind : std::uint32_t { kNone = 0, kLease = 1, kPhysical = 2, kEvent = 3 };
+  enum class Kind : std::uint32_t { kNone = 0, kLease = 1, kPhysical = 2, kEvent = 3, kAllocation = 4 };
   Kind kind = Kind::kNone;
   std::int32_t device = 0;
   std::uint64_t whole_bytes = 0;  // of the physical memory
   std::uint64_t first = 0;
   std::uint64_t bytes = 0;
-  std::array<std::uint8_t, 64> ticket{};  // kEvent: the runtime's hipIpcEventHandle_t; clients never see it
+  // kEvent and kAllocation (a lease that is an ordinary allocation): the runtime's hipIpcEventHandle_t or
+  // hipIpcMemHandle_t. Clients never see it.
+  std::array<std::uint8_t, 64> ticket{};
 };
 
 // What a session may have of its tenant's share.
 struct Grant {
   LimitValues limits{};
-  std::uint32_t slot = 0;  // of the tenant's page, which comes with it if there is one
+  std::uint32_t slot = 0;           // of the tenant's page, which comes with it if there is one
   hipcore::DeviceLimits devices{};  // what the host's manager says
 };
 

@@ -201,7 +201,8 @@ hipError_t Leases::place(int device, std::uint64_t& address, Lease& lease) {
 
 hipError_t Leases::free_lease(std::uint64_t address, const Lease& lease) {
   void* memory = reinterpret_cast<void*>(address);
-  if (snapshot_.vmm_leases == 0) return hip_.hipFree(memory);
+  if (snapshot_.vmm_leases == 0)
+    return lease.adopted ? hip_.hipIpcCloseMemHandle(memory) : hip_.hipFree(memory);
   const hipError_t unmapped = vmm_.unmap(memory, lease.bytes);
   const hipError_t released = vmm_.release(lease.memory);
   return unmapped != hipSuccess ? unmapped : released;
@@ -272,6 +273,38 @@ hipError_t Leases::adopt(hipMemGenericAllocationHandle_t memory, const SharedPie
     quotas_.foreign.give(piece.device, piece.whole_bytes);
   }
   return error;
+}
+
+hipError_t Leases::adopt_allocation(const hipIpcMemHandle_t& ticket, const SharedPiece& piece,
+                                    std::uint64_t& address) {
+  const bool room = leases_.size() < kLeasesMax && quotas_.foreign.take(piece.device, piece.whole_bytes);
+  if (!room) return hipErrorOutOfMemory;
+  void* memory = nullptr;
+  hipError_t error = hip_.hipIpcOpenMemHandle(&memory, ticket, hipIpcMemLazyEnablePeerAccess);
+  const auto base = reinterpret_cast<std::uint64_t>(memory);
+  if (error == hipSuccess) {
+    const Lease lease{piece.whole_bytes, piece.device, {}, 0, piece.first, piece.whole_bytes, true};
+    error = note_allocation(base, lease, piece.bytes);
+    if (error != hipSuccess) own_calls_.pass_on(hip_.hipIpcCloseMemHandle(memory), nullptr, piece.device);
+  }
+  if (error != hipSuccess) quotas_.foreign.give(piece.device, piece.whole_bytes);
+  address = base + piece.first;
+  return error;
+}
+
+// The piece comes from the other session, the size from the runtime.
+hipError_t Leases::note_allocation(std::uint64_t base, const Lease& lease, std::uint64_t shown_bytes) {
+  hipDeviceptr_t start = nullptr;
+  std::size_t bytes = 0;
+  hipError_t error = hip_.hipMemGetAddressRange(&start, &bytes, reinterpret_cast<hipDeviceptr_t>(base));
+  if (error != hipSuccess) return error;
+  if (reinterpret_cast<std::uint64_t>(start) != base || bytes < lease.whole_bytes)
+    return hipErrorInvalidDevicePointer;
+  const bool added =
+      !leases_.contains(base) && addresses_.add(base + lease.adopted_first, shown_bytes, lease.device);
+  if (!added) return hipErrorOutOfMemory;
+  leases_.emplace(base, lease);
+  return hipSuccess;
 }
 
 hipError_t Leases::drop(std::uint64_t address) {

@@ -53,6 +53,9 @@ class Leases {
   // Maps another session's lease, of which the client may use `piece`; `address` is where the piece begins.
   // Takes ownership of the memory, even on failure.
   hipError_t adopt(hipMemGenericAllocationHandle_t memory, const SharedPiece& piece, std::uint64_t& address);
+  // The same where leases are ordinary allocations: opens the whole one that the runtime's ticket names.
+  hipError_t adopt_allocation(const hipIpcMemHandle_t& ticket, const SharedPiece& piece,
+                              std::uint64_t& address);
   // Returns an adopted piece. REQUIRES: no device uses it
   hipError_t drop(std::uint64_t address);
   // The memory of the session's own lease that starts at `address`. False: there is none, or it is an
@@ -76,6 +79,8 @@ class Leases {
   // Finds memory and an address for `lease`.
   hipError_t place(int device, std::uint64_t& address, Lease& lease);
   hipError_t map_slab(int device, std::uint64_t address, Lease& lease);
+  // An adopted lease that the runtime has opened at `base`.
+  hipError_t note_allocation(std::uint64_t base, const Lease& lease, std::uint64_t shown_bytes);
   hipError_t place_adopted(const Lease& lease, std::uint64_t shown_bytes, std::uint64_t& address);
   hipError_t map_memory(int device, std::uint64_t address, const Lease& lease);
   hipError_t free_lease(std::uint64_t address, const Lease& lease);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "worker/base/channel.h"
+#include "worker/memory/pointer_to.h"
 
 namespace tf::worker {
 namespace {
@@ -76,12 +77,23 @@ hipError_t Sharing::share_event(std::uint64_t raw, net::Token& name) {
 }
 
 hipError_t Sharing::share_lease(std::uint64_t address, std::uint64_t bytes, net::Token& name) {
-  if (broker_ == nullptr || parts_.snapshot.memory_shared == 0) return hipErrorNotSupported;
+  const bool allocated = parts_.snapshot.vmm_leases == 0;
+  if (broker_ == nullptr || (parts_.snapshot.memory_shared == 0 && !allocated)) return hipErrorNotSupported;
   SharedPiece piece;
   std::uint64_t lease = 0;
   hipMemGenericAllocationHandle_t memory{};
   if (!parts_.leases.find(address, bytes, lease, memory, piece)) return hipErrorInvalidDevicePointer;
-  return share(memory, piece, lease, name);
+  return allocated ? share_allocation(piece, lease, name) : share(memory, piece, lease, name);
+}
+
+hipError_t Sharing::share_allocation(SharedPiece piece, std::uint64_t lease, net::Token& name) {
+  if (const hipError_t error = parts_.device.use(piece.device)) return error;
+  hipIpcMemHandle_t ticket{};
+  if (const hipError_t error = parts_.hip.hipIpcGetMemHandle(&ticket, pointer_to(lease))) return error;
+  piece.kind = SharedPiece::Kind::kAllocation;
+  static_assert(sizeof ticket.reserved == sizeof piece.ticket);
+  std::memcpy(piece.ticket.data(), ticket.reserved, sizeof ticket.reserved);
+  return offer(piece, net::OwnedFd(), lease, name);
 }
 
 hipError_t Sharing::share_physical(std::uint64_t raw, net::Token& name) {
@@ -110,32 +122,50 @@ void Sharing::withdraw_of(SharedPiece::Kind kind, std::uint64_t of) {
   }
 }
 
-void Sharing::withdraw_lease(std::uint64_t address) { withdraw_of(SharedPiece::Kind::kLease, address); }
+void Sharing::withdraw_lease(std::uint64_t address) {
+  withdraw_of(SharedPiece::Kind::kLease, address);
+  withdraw_of(SharedPiece::Kind::kAllocation, address);
+}
 
 void Sharing::withdraw_physical(std::uint64_t raw) { withdraw_of(SharedPiece::Kind::kPhysical, raw); }
 
 void Sharing::withdraw_event(std::uint64_t raw) { withdraw_of(SharedPiece::Kind::kEvent, raw); }
 
+hipError_t Sharing::ask_for(const net::Token& name, SharedPiece::Kind kind, ChannelMessage& answer) {
+  const hipError_t asked = ask(broker_->want(name), answer);
+  if (asked != hipSuccess) return asked;
+  const SharedPiece& piece = answer.piece;
+  // The other session's process may be under its client's control: trust nothing it says.
+  const bool sane = piece.kind == kind && piece.bytes != 0 && piece.device >= 0 &&
+                    static_cast<std::size_t>(piece.device) < parts_.snapshot.devices.size() &&
+                    piece.first <= piece.whole_bytes && piece.bytes <= piece.whole_bytes - piece.first;
+  return sane ? parts_.device.use(piece.device) : hipErrorInvalidDevicePointer;
+}
+
 hipError_t Sharing::fetch(const net::Token& name, SharedPiece::Kind kind,
                           hipMemGenericAllocationHandle_t& memory, SharedPiece& piece) {
   if (broker_ == nullptr || parts_.snapshot.memory_shared == 0) return hipErrorNotSupported;
   ChannelMessage answer;
-  const hipError_t asked = ask(broker_->want(name), answer);
-  if (asked != hipSuccess) return asked;
+  if (const hipError_t error = ask_for(name, kind, answer)) return error;
+  if (!answer.connection) return hipErrorInvalidDevicePointer;
   piece = answer.piece;
-  // The other session's process may be under its client's control: trust nothing it says.
-  const bool sane = piece.kind == kind && answer.connection && piece.bytes != 0 && piece.device >= 0 &&
-                    static_cast<std::size_t>(piece.device) < parts_.snapshot.devices.size() &&
-                    piece.first <= piece.whole_bytes && piece.bytes <= piece.whole_bytes - piece.first;
-  if (!sane) return hipErrorInvalidDevicePointer;
-  const hipError_t error = parts_.device.use(piece.device);
-  if (error != hipSuccess) return error;
   int descriptor = answer.connection.get();
   return parts_.hip.hipMemImportFromShareableHandle(&memory, &descriptor,
                                                     hipMemHandleTypePosixFileDescriptor);
 }
 
+hipError_t Sharing::open_allocation(const net::Token& name, std::uint64_t& address, SharedPiece& piece) {
+  if (broker_ == nullptr) return hipErrorNotSupported;
+  ChannelMessage answer;
+  if (const hipError_t error = ask_for(name, SharedPiece::Kind::kAllocation, answer)) return error;
+  piece = answer.piece;
+  hipIpcMemHandle_t ticket{};
+  std::memcpy(ticket.reserved, piece.ticket.data(), sizeof ticket.reserved);
+  return parts_.leases.adopt_allocation(ticket, piece, address);
+}
+
 hipError_t Sharing::open(const net::Token& name, std::uint64_t& address, SharedPiece& piece) {
+  if (parts_.snapshot.vmm_leases == 0) return open_allocation(name, address, piece);
   hipMemGenericAllocationHandle_t memory{};
   const hipError_t error = fetch(name, SharedPiece::Kind::kLease, memory, piece);
   return error != hipSuccess ? error : parts_.leases.adopt(memory, piece, address);

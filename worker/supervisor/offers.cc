@@ -31,7 +31,7 @@ bool Offers::keep(pid_t pid, ChannelMessage& message) {
   const bool room = offers_.size() < kOffersMax && static_cast<std::size_t>(own) < kOffersPerSessionMax;
   const bool is_memory =
       message.piece.kind == SharedPiece::Kind::kLease || message.piece.kind == SharedPiece::Kind::kPhysical;
-  const bool whole = !is_memory || message.connection;  // an event is a file, or all in its ticket
+  const bool whole = !is_memory || message.connection;  // others are a file, or all in their ticket
   if (!room || !whole || message.piece.kind == SharedPiece::Kind::kNone ||
       offers_.contains(message.attach.token))
     return false;

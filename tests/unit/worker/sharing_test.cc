@@ -79,6 +79,21 @@ TEST(Offers, BelongToWhoMadeThem) {
   EXPECT_EQ(wanted(offers, 3, name_of(1)), 0u);
 }
 
+// Of a runtime without virtual memory: its own ticket names the memory.
+TEST(Offers, OfAllocationsAreAllInTheirTicket) {
+  Offers offers;
+  ChannelMessage made = message(Envelope::kOffer, name_of(1));
+  made.piece = {SharedPiece::Kind::kAllocation, 0, 4 * kUnit, kUnit, kUnit, {1, 2, 3}};
+  EXPECT_TRUE(taken(handle(offers, 1, std::move(made))));
+  const ChannelMessage answer = handle(offers, 2, message(Envelope::kWant, name_of(1)));
+  EXPECT_EQ(answer.piece.kind, SharedPiece::Kind::kAllocation);
+  EXPECT_EQ(answer.piece.ticket[2], 3);
+  EXPECT_FALSE(answer.connection);
+  ChannelMessage bare = message(Envelope::kOffer, name_of(2));
+  bare.piece = {SharedPiece::Kind::kLease, 0, 4 * kUnit, kUnit, kUnit};
+  EXPECT_FALSE(taken(handle(offers, 1, std::move(bare)))) << "other memory is a descriptor";
+}
+
 TEST(Offers, AreBounded) {
   Offers offers;
   std::size_t kept = 0;
