@@ -99,7 +99,7 @@ void reach_into(Attacker& attacker, long pid) {
   const long handle = attacker.call("pidfd", kPidfdOpen, {pid, 0});
   attacker.call("getfd", kPidfdGetfd, {handle, 0, 0});
   attacker.call("limit", SYS_prlimit64, {pid, RLIMIT_NOFILE, 0, attacker.place("", 1, 2048)});
-  attacker.call("nice", SYS_sched_setaffinity, {pid, 8, attacker.place("\xff\0\0\0\0\0\0", 8)});
+  attacker.call("pin", SYS_sched_setaffinity, {pid, 8, attacker.place("\1\0\0\0\0\0\0", 8)});
 }
 
 }  // namespace

@@ -82,6 +82,10 @@ class Filter {
   void only(int call, unsigned argument, std::initializer_list<unsigned> values) {
     by_value(call, argument, values, SECCOMP_RET_ALLOW, refusal(EPERM));
   }
+  // Not done, but answered as if it were, unless the argument is among `values`.
+  void ignore_others(int call, unsigned argument, std::initializer_list<unsigned> values) {
+    by_value(call, argument, values, SECCOMP_RET_ALLOW, refusal(0));
+  }
   // Refused if the argument is one of these.
   void never(int call, unsigned argument, std::initializer_list<unsigned> values) {
     by_value(call, argument, values, refusal(EPERM), SECCOMP_RET_ALLOW);
@@ -157,9 +161,13 @@ Status refuse_calls() {
   filter.only(SYS_process_vm_readv, 0, {own});
   filter.only(SYS_process_vm_writev, 0, {own});
   // Limits and priorities of others.
-  for (const int call : {SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam,
-                         SYS_sched_setattr, SYS_migrate_pages, SYS_move_pages})
+  for (const int call : {SYS_prlimit64, SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr,
+                         SYS_migrate_pages, SYS_move_pages})
     filter.only(call, 0, {0, own});
+  // pthread_create() makes this call for the new thread, and fails if it does: AMD's runtime then waits for
+  // the thread for ever. A thread of this process cannot be told from others, so nothing is done for any of
+  // them.
+  filter.ignore_others(SYS_sched_setaffinity, 0, {0, own});
   filter.both(SYS_setpriority, 0, PRIO_PROCESS, 1, ~0u, 0);
   filter.both(SYS_ioprio_set, 0, kIoPriorityOfProcess, 1, ~0u, 0);
   // Sockets come connected, from the supervisor. libibverbs asks the kernel for its devices over one.
