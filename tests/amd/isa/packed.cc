@@ -179,24 +179,39 @@ void mix(Wave& w, const Instruction& in) {
   }
 }
 
-// d = c + products of parts.
+// Both halves of source `k` as op_sel and neg say.
+std::uint32_t chosen_halves(const Modifiers& mods, int k, std::uint32_t word) {
+  return half_of(mods, k, true, word) << 16 | half_of(mods, k, false, word);
+}
+
+// d = c + products of parts. The third source is a word.
 template <class Op>
 void dots(Wave& w, const Instruction& in) {
   apply_control(w, Control::k32);
-  if ((in.mods.present & (kOpSel | kOpSelHi | kNegLoHi)) != 0)
-    unsupported(in, "op_sel or neg of a dot product");
+  const Modifiers mods = in.mods;
+  if (Op::kParts != 2 && (mods.present & (kOpSel | kOpSelHi)) != 0)
+    unsupported(in, "op_sel of a dot product of small parts");
+  if (!Op::kNegates && (mods.present & kNegLoHi) != 0) unsupported(in, "neg of a dot product of integers");
+  if (bit(mods.neg_lo, 2) || bit(mods.neg_hi, 2)) unsupported(in, "neg of the sum of a dot product");
   Row room[3];
   const Row* source[3];
   for (int k = 0; k < 3; ++k) source[k] = row(w, in, in.op[1 + k], 0, true, room[k]);
   Row& out = w.v[in.op[0].index];
   for (int i = 0; i < kLanes; ++i) {
     if (w.lanes.lane[i] == 0) continue;
-    out.lane[i] = Op::run(source[0]->lane[i], source[1]->lane[i], source[2]->lane[i], in.mods.clamp);
+    std::uint32_t a = source[0]->lane[i], b = source[1]->lane[i];
+    if constexpr (Op::kParts == 2) {
+      a = chosen_halves(mods, 0, a);
+      b = chosen_halves(mods, 1, b);
+    }
+    out.lane[i] = Op::run(a, b, source[2]->lane[i], mods.clamp);
   }
 }
 
 template <bool Signed, int Bits>
 struct IntegerDot {
+  static constexpr int kParts = 32 / Bits;
+  static constexpr bool kNegates = false;
   static std::uint32_t run(std::uint32_t a, std::uint32_t b, std::uint32_t c, bool clamp) {
     const std::int64_t sum =
         dot<Signed>(a, b, Bits) + (Signed ? sign_bits(c, 32) : static_cast<std::int64_t>(c));
@@ -205,6 +220,8 @@ struct IntegerDot {
   }
 };
 struct HalfDot {
+  static constexpr int kParts = 2;
+  static constexpr bool kNegates = true;
   static std::uint32_t run(std::uint32_t a, std::uint32_t b, std::uint32_t c, bool clamp) {
     float sum = madd(half_to_float(a & 0xffff), half_to_float(b & 0xffff), std::bit_cast<float>(c));
     sum = madd(half_to_float(a >> 16), half_to_float(b >> 16), sum);
