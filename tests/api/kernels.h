@@ -53,13 +53,16 @@ void launch_atomic_functions(int* i, unsigned* u, unsigned long long* wide, floa
                              int threads);
 void launch_math_functions(const float* x, float* single, const double* y, double* wide, int threads);
 void launch_dot_products(int* i, unsigned* u, float* f);
-void launch_directed_conversions(double x, long long n, double* out);
-inline constexpr int kDirectedResults = 18;  // six operations, rounded down, up and to zero
-void launch_directed_arithmetic(const float* x, float* single, const double* y, double* wide, int count);
 void launch_delicate_functions(double* d);
 void launch_integers_of(const double* x, long long* out, int count);
 void launch_sign_fields(const long long* x, long long* out, int count);  // two results for each
 void launch_print_values(int x);
+
+// --- directed_functions.hip: see there -------------------------------------------------------------------
+
+void launch_directed_conversions(double x, long long n, double* out);
+inline constexpr int kDirectedResults = 18;  // six operations, rounded down, up and to zero
+void launch_directed_arithmetic(const float* x, float* single, const double* y, double* wide, int count);
 
 // --- heap_kernels.hip: see heap_test.cc ------------------------------------------------------------------
 
