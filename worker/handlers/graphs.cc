@@ -21,8 +21,15 @@ void build_graph(Call& call, const protocol::BuildGraphRequest& request) {
   call.finish(hipSuccess);
 }
 
+// AMD's runtime looks for the function on the current device, and crashes where it is of another one.
 void build_kernel_node(Call& call, const protocol::BuildKernelNodeRequest& request) {
-  add_node(call, request);
+  if (!call.use_device()) return;
+  SessionState& session = call.session();
+  const Object* const function = session.objects.find(protocol::HandleKind::kFunction, request.function);
+  const hipError_t error = function != nullptr ? session.device.use(function->device) : hipSuccess;
+  if (error != hipSuccess) return call.finish(error);
+  session.graphs.add(request, call.tail());
+  call.finish(hipSuccess);
 }
 
 void build_fill_node(Call& call, const protocol::BuildFillNodeRequest& request) { add_node(call, request); }

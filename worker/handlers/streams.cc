@@ -23,6 +23,8 @@ void follow_null(Call& call, const protocol::FollowNullRequest& request) {
   hipStream_t stream = nullptr;
   int device = 0;
   if (!call.session().streams.find(request.stream, stream, device)) return call.finish(hipErrorInvalidHandle);
+  // The event that it takes has to be of the stream's device.
+  if (const hipError_t error = call.session().device.use(device)) return call.finish(error);
   call.finish(call.session().streams.follow_null(stream, device, request.polls != 0));
 }
 

@@ -111,7 +111,7 @@ void Graphs::add(const protocol::BuildKernelNodeRequest& request, std::span<cons
   if (error != hipSuccess) return finish(*build, error, nullptr, {});
   ExtraArguments arguments(tail.subspan(start));
   hipKernelNodeParams parameters{};
-  // HIP wants a host stub; our runtimes also accept a function's handle. Not tried with AMD's.
+  // HIP wants a host stub; our runtimes and AMD's (5.2.3) also accept a function's handle.
   parameters.func = function->object;
   parameters.gridDim = dim3(request.grid[0], request.grid[1], request.grid[2]);
   parameters.blockDim = dim3(request.block[0], request.block[1], request.block[2]);

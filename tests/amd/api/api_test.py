@@ -3,11 +3,13 @@
 """The API suite for gfx90a on AMD's own HIP runtime, above the stand-in for HSA's, through a worker.
 
 api_test.py FOLDER-OF-STAND-IN HIP-REMOTE PROGRAM TRANSPORT [--only PATTERN] [--natively] [--left-out]
+            [--agents NUMBER]
 
 The worker has no walls, as it has none by default where AMD's driver is: behind them the stand-in's processes do not
 find each other's memory. Every case has to pass over the transport, or to be skipped by the test, except for those that
 left_out.py names with a reason. --natively runs the same cases without hip-remote as well, and prints where they
-differ; --left-out runs those that are left out. No AMD hardware takes part.
+differ; --left-out runs those that are left out. --agents gives the stand-in so many GPU agents, and runs the cases that
+are about several devices. No AMD hardware takes part.
 """
 import argparse
 import concurrent.futures
@@ -21,7 +23,7 @@ import tempfile
 import time
 
 import cases as suite
-from left_out import LEFT_OUT
+from left_out import LEFT_OUT, SEVERAL_DEVICES
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from stand_in import amd_folder, why_not  # noqa: E402
@@ -41,6 +43,7 @@ def arguments():
     parser.add_argument("--only", default="*", help="cases, as a shell pattern")
     parser.add_argument("--natively", action="store_true", help="also without hip-remote, and print the differences")
     parser.add_argument("--left-out", action="store_true", help="only the cases that are left out")
+    parser.add_argument("--agents", type=int, default=1, help="GPU agents of the stand-in")
     return parser.parse_args()
 
 
@@ -70,9 +73,12 @@ def worker(program, variables):
                     process.kill()
 
 
+def matches(case, patterns):
+    return any(fnmatch.fnmatchcase(case, pattern) for pattern in patterns)
+
+
 def reason_to_leave_out(case):
-    return next((why for why, patterns in LEFT_OUT.items()
-                 if any(fnmatch.fnmatchcase(case, pattern) for pattern in patterns)), None)
+    return next((why for why, patterns in LEFT_OUT.items() if matches(case, patterns)), None)
 
 
 def run(command, variables, names):
@@ -99,7 +105,7 @@ def print_differences(remote, native):
 
 def print_left_out(names):
     for why, patterns in LEFT_OUT.items():
-        count = sum(1 for name in names if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns))
+        count = sum(1 for name in names if matches(name, patterns))
         print(f"left out, {count} cases: {why}")
 
 
@@ -109,9 +115,11 @@ def main():
     if reason is not None:
         print("all tests skipped:", reason)
         return 0
+    os.environ["HSA_STANDIN_AGENTS"] = str(args.agents)
     program = [str(args.program)]
     natively = environment(args.stand_in, amd_folder())
-    every = [name for name in suite.names(program, natively) if fnmatch.fnmatchcase(name, args.only)]
+    every = [name for name in suite.names(program, natively) if fnmatch.fnmatchcase(name, args.only)
+             and (args.agents == 1 or matches(name, SEVERAL_DEVICES))]
     names = [name for name in every if (reason_to_leave_out(name) is not None) == args.left_out]
     began = time.monotonic()
     with worker(args.hip_remote.parent / "hip-worker", environment(args.stand_in)) as (address, said):
