@@ -13,13 +13,10 @@ are about several devices. No AMD hardware takes part.
 """
 import argparse
 import concurrent.futures
-import contextlib
 import fnmatch
 import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 import time
 
 import cases as suite
@@ -27,9 +24,9 @@ from left_out import LEFT_OUT, SEVERAL_DEVICES
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from stand_in import amd_folder, why_not  # noqa: E402
+from worker import environment, worker  # noqa: E402
 
 LIMIT_S = 30
-STARTS_S = 20  # a worker; it ends in as much
 PARTS = 2  # at the same time: most cases wait for something
 GOOD = ("passed", "skipped")
 
@@ -45,32 +42,6 @@ def arguments():
     parser.add_argument("--left-out", action="store_true", help="only the cases that are left out")
     parser.add_argument("--agents", type=int, default=1, help="GPU agents of the stand-in")
     return parser.parse_args()
-
-
-def environment(*library_path):
-    return dict(os.environ, LD_LIBRARY_PATH=":".join(map(str, library_path)))
-
-
-@contextlib.contextmanager
-def worker(program, variables):
-    """One for all cases; yields its address, and what it has said so far."""
-    with tempfile.TemporaryDirectory(prefix="amd-api-") as folder:
-        socket, log = pathlib.Path(folder, "worker"), pathlib.Path(folder, "log")
-        options = ["--runtime", "amd", "--no-sandbox", "--socket", str(socket), "--port", "0"]
-        with log.open("w") as said, subprocess.Popen([str(program), *options], env=variables, stderr=said) as process:
-            try:
-                deadline = time.monotonic() + STARTS_S
-                while not socket.exists():
-                    if process.poll() is not None or time.monotonic() > deadline:
-                        sys.exit(f"{program} does not start: {log.read_text()}")
-                    time.sleep(0.01)
-                yield f"unix:{socket}", log.read_text
-            finally:
-                process.terminate()
-                try:
-                    process.wait(STARTS_S)
-                except subprocess.TimeoutExpired:
-                    process.kill()
 
 
 def matches(case, patterns):
