@@ -4,8 +4,9 @@
 
 failed_kernel_test.py FOLDER-OF-STAND-IN HIP-REMOTE PROGRAM
 
-AMD's runtime 5.2.3 ends the process where a kernel fails. Through a worker that is the process of one session: its client
-learns at once that it has lost the worker, the worker's log says why, and others go on. No AMD hardware takes part.
+AMD's runtime 5.2.3 ends the process where a kernel fails. Through a worker that is the process of one session: its
+client learns at once that it has lost the worker, the worker's log says why, and others go on. No AMD hardware takes
+part.
 """
 import os
 import pathlib
