@@ -10,6 +10,7 @@
 
 #include "hipcore/wire/gen/majors.h"
 #include "worker/base/early_waits.h"
+#include "worker/base/event_fences.h"
 #include "worker/base/lasting_registrations.h"
 #include "worker/base/log.h"
 #include "worker/base/short_fills.h"
@@ -179,6 +180,7 @@ Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::st
   if (is_amds(runtime.path_)) {
     mend_short_fills(runtime.hip_);
     mend_early_waits(runtime.hip_);
+    mend_event_fences(runtime.hip_);
     mend_lasting_registrations(runtime.hip_);
   }
   runtime.optional_ = find_optional(library);

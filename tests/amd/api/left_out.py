@@ -19,8 +19,8 @@ LEFT_OUT = {
         "LateWork.FillsOfDeviceMemoryDoNotWait"],
     "AMD's 5.2.3 waits inside a record of an event that processes share, and in a query": [
         "Ipc.AnEventOrdersTwoProcesses", "Ipc.ARecorderThatDiesHoldsNobodyUp"],
-    "AMD's 5.2.3 answers otherwise: flags of events, launch bounds in occupancy, limits, managed memory": [
-        "Event.OneFlagOfItsVisibility", "*.Occupancy", "Limit.*",
+    "AMD's 5.2.3 answers otherwise: launch bounds in occupancy, limits, managed memory": [
+        "*.Occupancy", "Limit.*",
         "Memory.IsManagedWhereTheDeviceSaysSo"],
     "AMD's hiprtc 5.2.3 has older headers, and no bitcode to link": [
         "Rtc.HeadersThatNobodyIncludes", "Rtc.WhatNewerHeadersHave", "Rtc.TheTypeOf*",
