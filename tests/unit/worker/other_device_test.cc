@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests of a thread whose device is not that of the stream or the function in them: the runtime is called
+// with that device current, since AMD's refuses or crashes otherwise.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <optional>
+
+#include "session_rig.h"
+
+namespace tf::worker {
+namespace {
+
+protocol::HipTable fake;
+std::atomic<int> device_then{-1};  // current at the call in question
+
+void note_device() {
+  int device = -1;
+  EXPECT_EQ(fake.hipGetDevice(&device), hipSuccess);
+  device_then = device;
+}
+
+// A session with two devices.
+class OtherDevice : public ::testing::Test {
+ protected:
+  OtherDevice() {
+    ::setenv("FAKE_DEVICES", "2", 1);
+    rig_.emplace();
+    fake = rig_->hip();
+    device_then = -1;
+  }
+  ~OtherDevice() override {
+    rig_.reset();
+    ::unsetenv("FAKE_DEVICES");
+  }
+  // An object of the second device.
+  std::uint64_t bind(protocol::HandleKind kind, void* object) {
+    const std::uint64_t raw = protocol::Handle(kind, 1, 7).raw();
+    EXPECT_TRUE(rig_->session().objects.bind(kind, raw, {object, 1}));
+    return raw;
+  }
+
+  std::optional<SessionRig> rig_;
+};
+
+TEST_F(OtherDevice, TheNullStreamIsFollowedOnTheStreams) {
+  rig_->hip().hipEventCreateWithFlags = [](hipEvent_t* event, unsigned flags) {
+    note_device();
+    return fake.hipEventCreateWithFlags(event, flags);
+  };
+  hipStream_t stream = nullptr;
+  ASSERT_EQ(fake.hipStreamCreateWithFlags(&stream, hipStreamDefault), hipSuccess);
+  protocol::FollowNullRequest request{};
+  request.stream = bind(protocol::HandleKind::kStream, stream);
+  rig_->start();
+  rig_->post(request);
+  EXPECT_EQ(rig_->synchronize(0), hipSuccess);
+  EXPECT_EQ(device_then, 1);
+}
+
+TEST_F(OtherDevice, AKernelNodeIsMadeOnTheFunctions) {
+  rig_->hip().hipGraphAddKernelNode = [](hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, std::size_t,
+                                         const hipKernelNodeParams*) {
+    note_device();
+    return hipErrorInvalidDeviceFunction;
+  };
+  static int function;
+  protocol::BuildKernelNodeRequest request{};
+  request.exec = protocol::Handle(protocol::HandleKind::kGraphExec, 1, 3).raw();
+  request.function = bind(protocol::HandleKind::kFunction, &function);
+  std::fill_n(request.grid, 3, 1);
+  std::fill_n(request.block, 3, 1);
+  rig_->start();
+  rig_->post(protocol::BuildGraphRequest{request.exec});
+  rig_->post(request);
+  EXPECT_EQ(rig_->synchronize(0), hipSuccess);
+  EXPECT_EQ(device_then, 1);
+}
+
+}  // namespace
+}  // namespace tf::worker
