@@ -2,10 +2,13 @@
 // Keeps account of what is registered, and of what stays so.
 #include "worker/base/lasting_registrations.h"
 
+#include <sys/mman.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
-#include <set>
+#include <string>
 
 #include "transport/base/mutex.h"
 #include "worker/base/ranges.h"
@@ -68,18 +71,31 @@ class Registrations {
 // Events for several processes: the runtime registers memory for each, and unregisters it with the event.
 class SharedEvents {
  public:
-  hipError_t add(const hipEvent_t* event, hipError_t created) {
+  // `own`: other processes open it, not this one.
+  hipError_t add(const hipEvent_t* event, hipError_t created, bool own) {
     const MutexLock lock(mutex_);
-    if (created == hipSuccess) events_.insert(*event);
+    if (created == hipSuccess) events_[*event] = own;
     return created;
   }
   hipError_t destroy(hipEvent_t event) {
     const MutexLock lock(mutex_);
-    if (events_.erase(event) == 0 || !lasts()) return amds.hipEventDestroy(event);
+    const auto found = events_.find(event);
+    if (found == events_.end()) return amds.hipEventDestroy(event);
+    const bool own = found->second;
+    events_.erase(found);
+    if (!lasts()) return amds.hipEventDestroy(event);
+    if (own) remove_file_of(event);
     return hipSuccess;  // the runtime keeps it
   }
 
  private:
+  // By which others would still find it, and which nobody else removes. The handle is its name.
+  static void remove_file_of(hipEvent_t event) {
+    hipIpcEventHandle_t handle{};
+    if (amds.hipIpcGetEventHandle(&handle, event) != hipSuccess) return;
+    const std::string name(handle.reserved, ::strnlen(handle.reserved, sizeof handle.reserved));
+    if (name.starts_with("/hip_event")) static_cast<void>(::shm_unlink(name.c_str()));
+  }
   // Whether registrations last: tried once, with a page.
   static bool lasts() {
     static const bool result = aborts_where_addresses_are_the_same() && [] {
@@ -92,7 +108,7 @@ class SharedEvents {
   }
 
   Mutex mutex_;
-  std::set<hipEvent_t> events_ TF_GUARDED_BY(mutex_);
+  std::map<hipEvent_t, bool> events_ TF_GUARDED_BY(mutex_);
 };
 
 // Never destroyed: the last ones are taken back when the process ends.
@@ -115,10 +131,10 @@ void mend_lasting_registrations(protocol::HipTable& hip) {
   hip.hipHostUnregister = [](void* pointer) { return registrations().remove(pointer); };
   hip.hipEventCreateWithFlags = [](hipEvent_t* event, unsigned flags) {
     const hipError_t created = amds.hipEventCreateWithFlags(event, flags);
-    return (flags & hipEventInterprocess) != 0 ? shared_events().add(event, created) : created;
+    return (flags & hipEventInterprocess) != 0 ? shared_events().add(event, created, true) : created;
   };
   hip.hipIpcOpenEventHandle = [](hipEvent_t* event, hipIpcEventHandle_t handle) {
-    return shared_events().add(event, amds.hipIpcOpenEventHandle(event, handle));
+    return shared_events().add(event, amds.hipIpcOpenEventHandle(event, handle), false);
   };
   hip.hipEventDestroy = [](hipEvent_t event) { return shared_events().destroy(event); };
 }

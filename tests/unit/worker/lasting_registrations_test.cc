@@ -2,11 +2,16 @@
 // Registrations with a runtime that unregisters as AMD's 5.2.3 does.
 #include "worker/base/lasting_registrations.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <map>
+#include <string>
 
 namespace tf::worker {
 namespace {
@@ -23,6 +28,14 @@ struct Runtime {
   int events_destroyed = 0;
 };
 Runtime runtime;
+
+// As AMD's names them, in /dev/shm.
+const std::string& event_file() {
+  static const std::string name = "/hip_event_test_" + std::to_string(::getpid());
+  return name;
+}
+
+bool has_event_file() { return ::access(("/dev/shm" + event_file()).c_str(), F_OK) == 0; }
 
 hipError_t unregister(void* pointer) {
   const auto found = runtime.device_offsets.find(pointer);
@@ -58,6 +71,10 @@ const protocol::HipTable& mended() {
     };
     hip.hipEventDestroy = [](hipEvent_t) {
       ++runtime.events_destroyed;
+      return hipSuccess;
+    };
+    hip.hipIpcGetEventHandle = [](hipIpcEventHandle_t* handle, hipEvent_t) {
+      std::snprintf(handle->reserved, sizeof handle->reserved, "%s", event_file().c_str());
       return hipSuccess;
     };
     hip.hipIpcOpenEventHandle = [](hipEvent_t* event, hipIpcEventHandle_t) {
@@ -115,8 +132,13 @@ TEST_F(LastingRegistrations, EventsThatAreSharedStay) {
   ASSERT_EQ(mended().hipEventCreateWithFlags(&shared, hipEventDisableTiming | hipEventInterprocess),
             hipSuccess);
   ASSERT_EQ(mended().hipIpcOpenEventHandle(&opened, {}), hipSuccess);
-  EXPECT_EQ(mended().hipEventDestroy(shared), hipSuccess);
+  const int file = ::shm_open(event_file().c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  ASSERT_GE(file, 0);
+  ::close(file);
   EXPECT_EQ(mended().hipEventDestroy(opened), hipSuccess);
+  EXPECT_TRUE(has_event_file()) << "its owner's";
+  EXPECT_EQ(mended().hipEventDestroy(shared), hipSuccess);
+  EXPECT_FALSE(has_event_file()) << "nobody finds it any more";
   EXPECT_EQ(runtime.events_destroyed, 0);
   EXPECT_EQ(runtime.aborted, 0) << "by what was tried";
   EXPECT_EQ(mended().hipEventDestroy(plain), hipSuccess);
