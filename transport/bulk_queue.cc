@@ -38,7 +38,7 @@ Status BulkQueue::send(std::uint64_t tag, std::span<const std::byte> source, Bul
   }
   if (sends_.size() - aborts_to_send_ >= kBulkPendingMax)
     return {Code::kResourceExhausted, "kBulkPendingMax bulk sends are already queued"};
-  sends_.push_back({.tag = tag, .source = source, .completion = &completion});
+  sends_.push_back({.tag = tag, .source = source, .completion = &completion, .id = ++last_id_});
   count_sends();
   return Status::ok();
 }
@@ -65,6 +65,7 @@ Status BulkQueue::post_receive(std::uint64_t tag, Receive receive) {
   }
   if (receive_count_ >= kBulkPendingMax)
     return {Code::kResourceExhausted, "kBulkPendingMax bulk receives are already posted"};
+  receive.id = ++last_id_;
   receives_[tag].push_back(receive);
   ++receive_count_;
   return Status::ok();
@@ -104,7 +105,8 @@ std::optional<BulkQueue::Outgoing> BulkQueue::next_send() {
   return Outgoing{.tag = send.tag,
                   .source = send.source.subspan(send.handed_over),
                   .is_abort = send.completion == nullptr,
-                  .reason = send.reason};
+                  .reason = send.reason,
+                  .id = send.id};
 }
 
 void BulkQueue::advance_send(std::size_t bytes) {
@@ -124,6 +126,18 @@ void BulkQueue::finish_send(std::size_t bytes) {
   const MutexLock lock(mutex_);
   finish_locked(bytes);
   if (!failure_.is_ok()) drop_failed_sends();
+}
+
+bool BulkQueue::finish_send(std::uint64_t id, std::size_t bytes) {
+  const MutexLock lock(mutex_);
+  const std::size_t before = sends_.size();
+  const auto send = std::ranges::find(sends_, id, &Send::id);
+  if (send == sends_.end()) return false;
+  send->finished += std::min(bytes, send->handed_over - send->finished);
+  if (send->finished == send->source.size()) complete_send(static_cast<std::size_t>(send - sends_.begin()));
+  count_sends();
+  if (!failure_.is_ok()) drop_failed_sends();
+  return sends_.size() != before;
 }
 
 void BulkQueue::sent_abort() {
@@ -155,12 +169,15 @@ void BulkQueue::finish_locked(std::size_t bytes) {
     bytes -= step;
     ++index;
   }
-  while (cursor_ > 0 && sends_.front().finished == sends_.front().source.size()) {
-    sends_.front().completion->complete(failure_);
-    sends_.pop_front();
-    --cursor_;
-  }
+  while (cursor_ > 0 && sends_.front().finished == sends_.front().source.size()) complete_send(0);
   count_sends();
+}
+
+// REQUIRES: nobody holds its memory, and all of it was handed over.
+void BulkQueue::complete_send(std::size_t index) {
+  sends_[index].completion->complete(failure_);
+  sends_.erase(sends_.begin() + static_cast<std::ptrdiff_t>(index));
+  if (index < cursor_) --cursor_;
 }
 
 void BulkQueue::count_sends() {
@@ -197,8 +214,10 @@ std::optional<BulkQueue::Incoming> BulkQueue::find_receive(std::uint64_t tag) {
                                  [](const Receive& each) { return !each.wholly_handed_over(); });
   if (next == found->second.end()) return std::nullopt;
   next->pinned = true;
-  Incoming incoming{
-      .target = {}, .bytes = next->bytes - next->handed_over, .is_discard = next->target == nullptr};
+  Incoming incoming{.target = {},
+                    .bytes = next->bytes - next->handed_over,
+                    .is_discard = next->target == nullptr,
+                    .id = next->id};
   if (!incoming.is_discard)
     incoming.target = {next->target + next->handed_over, static_cast<std::size_t>(incoming.bytes)};
   return incoming;
@@ -220,8 +239,8 @@ void BulkQueue::advance_receive(std::uint64_t tag, std::uint64_t bytes) {
   const MutexLock lock(mutex_);
   const auto found = receives_.find(tag);
   if (found == receives_.end()) return;
-  hand_over_locked(found->second, bytes);
-  finish_locked(found, bytes);
+  const std::uint64_t id = hand_over_locked(found->second, bytes);
+  finish_locked(found, id, bytes);
 }
 
 void BulkQueue::hand_over_receive(std::uint64_t tag, std::uint64_t bytes) {
@@ -236,12 +255,29 @@ void BulkQueue::finish_receive(std::uint64_t tag, std::uint64_t bytes) {
   if (found != receives_.end()) finish_locked(found, bytes);
 }
 
-void BulkQueue::hand_over_locked(std::deque<Receive>& queue, std::uint64_t bytes) {
+bool BulkQueue::finish_receive(std::uint64_t tag, std::uint64_t id, std::uint64_t bytes) {
+  const MutexLock lock(mutex_);
+  const std::size_t before = receive_count_;
+  const auto found = receives_.find(tag);
+  if (found != receives_.end()) finish_locked(found, id, bytes);
+  return receive_count_ != before;
+}
+
+// Returns whose they are; 0: no receive is pinned.
+std::uint64_t BulkQueue::hand_over_locked(std::deque<Receive>& queue, std::uint64_t bytes) {
   const auto pinned =
       std::find_if(queue.begin(), queue.end(), [](const Receive& each) { return each.pinned; });
-  if (pinned == queue.end()) return;
+  if (pinned == queue.end()) return 0;
   pinned->pinned = false;
   pinned->handed_over += std::min(bytes, pinned->bytes - pinned->handed_over);
+  return pinned->id;
+}
+
+void BulkQueue::finish_locked(Receives::iterator tag, std::uint64_t id, std::uint64_t bytes) {
+  const auto receive = std::ranges::find(tag->second, id, &Receive::id);
+  if (receive != tag->second.end())
+    receive->finished += std::min(bytes, receive->handed_over - receive->finished);
+  drop_ended(tag);
 }
 
 // Starts at the tag's oldest receive.

@@ -53,6 +53,7 @@ class BulkQueue {
     std::span<const std::byte> source;  // what is left of the oldest send; empty for an abort
     bool is_abort = false;
     std::uint32_t reason = 0;  // of the abort
+    std::uint64_t id = 0;      // of the send, never 0; no two are alike
   };
   // The oldest send or abort that is not entirely handed over. Pins it until the advance_send() or
   // hand_over_send() that must follow (0 bytes: nothing could be sent now).
@@ -64,6 +65,9 @@ class BulkQueue {
   // after them. finish_send(): the oldest `bytes` handed over are free again.
   void hand_over_send(std::size_t bytes);
   void finish_send(std::size_t bytes);
+  // The same for `bytes` that were handed over of the send `id`, where sends end in another order. Whether
+  // that ended a transfer.
+  bool finish_send(std::uint64_t id, std::size_t bytes);
 
   // Cheap hint, any thread: something waits to be handed over.
   bool has_send() const { return to_send_.load(std::memory_order_acquire) != 0; }  // pairs with count_sends()
@@ -73,6 +77,7 @@ class BulkQueue {
     std::span<std::byte> target;  // what is left of the oldest receive for the tag; empty for a discard
     std::uint64_t bytes = 0;      // how many bytes it still takes
     bool is_discard = false;
+    std::uint64_t id = 0;  // of the receive; no two of a tag are alike
   };
   // The oldest receive of `tag` that is not entirely handed over. None: stop reading this direction until one
   // is posted. Pins it until the advance_receive() or hand_over_receive() that must follow (0 bytes: nothing
@@ -88,6 +93,9 @@ class BulkQueue {
   // again.
   void hand_over_receive(std::uint64_t tag, std::uint64_t bytes);
   void finish_receive(std::uint64_t tag, std::uint64_t bytes);
+  // The same for `bytes` that were handed over of the receive `id`, where they arrive in another order.
+  // Whether that ended a transfer.
+  bool finish_receive(std::uint64_t tag, std::uint64_t id, std::uint64_t bytes);
   // Like find_receive(), without pinning. Also true after a failure, so that nobody waits for a receive in
   // vain.
   bool has_receive(std::uint64_t tag) const;
@@ -116,6 +124,7 @@ class BulkQueue {
     std::uint32_t reason = 0;
     std::size_t handed_over = 0;  // bytes given to the wire or the kernel
     std::size_t finished = 0;     // of these, bytes that are free again
+    std::uint64_t id = 0;
     bool wholly_handed_over() const { return completion != nullptr && handed_over == source.size(); }
   };
   struct Receive {
@@ -125,6 +134,7 @@ class BulkQueue {
     std::uint64_t handed_over = 0;  // bytes that arrived, or that a device is writing
     std::uint64_t finished = 0;     // of these, bytes that arrived
     bool pinned = false;            // between find_receive() and what follows
+    std::uint64_t id = 0;
     bool wholly_handed_over() const { return handed_over == bytes; }
     bool held() const { return pinned || handed_over != finished; }
   };
@@ -137,7 +147,9 @@ class BulkQueue {
   Status post_receive(std::uint64_t tag, Receive receive);
   void advance_locked(std::size_t bytes) TF_REQUIRES(mutex_);
   void finish_locked(std::size_t bytes) TF_REQUIRES(mutex_);
-  void hand_over_locked(std::deque<Receive>& queue, std::uint64_t bytes) TF_REQUIRES(mutex_);
+  void complete_send(std::size_t index) TF_REQUIRES(mutex_);
+  std::uint64_t hand_over_locked(std::deque<Receive>& queue, std::uint64_t bytes) TF_REQUIRES(mutex_);
+  void finish_locked(Receives::iterator tag, std::uint64_t id, std::uint64_t bytes) TF_REQUIRES(mutex_);
   void finish_locked(Receives::iterator tag, std::uint64_t bytes) TF_REQUIRES(mutex_);
   Receives::iterator drop_ended(Receives::iterator tag) TF_REQUIRES(mutex_);
   void count_sends() TF_REQUIRES(mutex_);
@@ -147,6 +159,7 @@ class BulkQueue {
 
   mutable Mutex mutex_;
   Status failure_ TF_GUARDED_BY(mutex_);  // sticky
+  std::uint64_t last_id_ TF_GUARDED_BY(mutex_) = 0;
   std::deque<Send> sends_
       TF_GUARDED_BY(mutex_);  // oldest first; those before cursor_ are entirely handed over
   std::size_t cursor_ TF_GUARDED_BY(mutex_) = 0;
