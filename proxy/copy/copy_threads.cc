@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "proxy/base/log.h"
-#include "proxy/base/thread.h"
+#include "transport/base/thread.h"
 #include "transport/base/pause.h"
 #include "transport/base/processor.h"
 

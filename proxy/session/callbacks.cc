@@ -6,7 +6,7 @@
 #include <chrono>
 #include <utility>
 
-#include "proxy/base/thread.h"
+#include "transport/base/thread.h"
 #include "transport/base/mutex.h"
 
 namespace tf::proxy {

@@ -14,7 +14,7 @@
 
 #include "hipcore/wire/fill.h"
 #include "hipcore/wire/gen/notices.h"
-#include "proxy/base/thread.h"
+#include "transport/base/thread.h"
 #include "transport/base/mutex.h"
 
 namespace tf::proxy {

@@ -8,19 +8,17 @@
 // a sleeper falls asleep under mutex_ only while events_ is what its last wait() ended with.
 #include "transport/shaper/endpoint.h"
 
-#include <pthread.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
 #include <array>
-#include <csignal>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "transport/base/mutex.h"
 #include "transport/base/spin.h"
+#include "transport/base/thread.h"
 #include "transport/shaper/incoming.h"
 #include "transport/shaper/outgoing.h"
 
@@ -106,7 +104,6 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
   Status sleep(Interest interest, Deadline deadline) TF_REQUIRES(mutex_);
   void run_carrier();
   void run_listener();
-  bool start(std::thread& thread, const char* name, void (ShapedEndpoint::*body)());
   void drain();
 
   std::unique_ptr<Endpoint> inside_;
@@ -138,25 +135,9 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
 
 // --- Life -----------------------------------------------------------------------------------------------
 
-bool ShapedEndpoint::start(std::thread& thread, const char* name, void (ShapedEndpoint::*body)()) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);  // the program's signals are not ours to take
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = true;
-  try {
-    thread = std::thread(body, this);
-    pthread_setname_np(thread.native_handle(), name);
-  } catch (const std::system_error&) {
-    started = false;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return started;
-}
-
 Status ShapedEndpoint::start_threads() {
-  if (start(carrier_, "hip-shape-out", &ShapedEndpoint::run_carrier) &&
-      start(listener_, "hip-shape-in", &ShapedEndpoint::run_listener))
+  if (start_thread(carrier_, "hip-shape-out", [this] { run_carrier(); }) &&
+      start_thread(listener_, "hip-shape-in", [this] { run_listener(); }))
     return Status::ok();
   return {Code::kResourceExhausted, "TF_SHAPE: no thread for a shaped connection"};
 }

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-namespace tf::proxy {
+namespace tf {
 
 template <typename Body>
 bool start_thread(std::thread& thread, const char* name, Body body) {
@@ -29,4 +29,4 @@ bool start_thread(std::thread& thread, const char* name, Body body) {
   return started;
 }
 
-}  // namespace tf::proxy
+}  // namespace tf
