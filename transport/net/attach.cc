@@ -22,7 +22,7 @@ struct AttachPayload {
   std::uint32_t kind = 0;
   std::uint32_t lane = 0;
   std::uint32_t security = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t lanes = 0;
 };
 static_assert(sizeof(AttachPayload) == 32 && offsetof(AttachPayload, kind) == 16);
 static_assert(kFrameHeaderBytes + sizeof(AttachPayload) == kAttachFrameBytes);
@@ -53,6 +53,7 @@ Status write_attach(int socket, const Attach& attach, Deadline deadline) {
   payload.token = attach.token.bytes;
   payload.kind = static_cast<std::uint32_t>(attach.kind);
   payload.lane = attach.lane;
+  payload.lanes = attach.lanes;
   payload.security = static_cast<std::uint32_t>(attach.security);
   std::array<std::byte, kAttachFrameBytes> frame;
   write_header(header, frame.data());
@@ -79,7 +80,6 @@ Result<Attach> decode_attach(const std::array<std::byte, kAttachFrameBytes>& fra
   std::memcpy(&payload, frame.data() + kFrameHeaderBytes, sizeof payload);
   Attach attach;
   attach.token.bytes = payload.token;
-  if (payload.reserved != 0) return malformed("reserved field is not zero");
   if (payload.security > static_cast<std::uint32_t>(secure::Level::kEncrypt))
     return malformed("unknown security level " + std::to_string(payload.security));
   attach.security = static_cast<secure::Level>(payload.security);
@@ -88,9 +88,13 @@ Result<Attach> decode_attach(const std::array<std::byte, kAttachFrameBytes>& fra
   attach.kind = static_cast<TransportKind>(payload.kind);
   if (attach.token.is_zero() != (attach.kind == TransportKind::kControl))
     return malformed("a zero token goes with a control connection and nothing else");
-  if (payload.lane >= (attach.kind == TransportKind::kControl ? 1 : kLanesMax))
+  const bool is_control = attach.kind == TransportKind::kControl;
+  if (payload.lanes > (is_control ? 0 : kLanesMax))
+    return malformed(std::to_string(payload.lanes) + " lanes are out of range");
+  if (payload.lane >= (is_control ? 1 : kLanesMax))
     return malformed("lane " + std::to_string(payload.lane) + " is out of range");
   attach.lane = payload.lane;
+  attach.lanes = payload.lanes;
   return attach;
 }
 

@@ -11,7 +11,7 @@
 //   has:
 //                           if it is not none, a control connection goes on with the handshake, and a lane
 //                           with its proof (lanes.h)
-//   28      4     reserved  zero
+//   28      4     lanes     how many the endpoint has; 0: as many as its transport always has
 #pragma once
 
 #include <array>
@@ -46,6 +46,7 @@ struct Attach {
   Token token;
   TransportKind kind = TransportKind::kControl;
   std::uint32_t lane = 0;
+  std::uint32_t lanes = 0;  // of the endpoint; 0: as many as its transport always has
   secure::Level security = secure::Level::kNone;
   secure::Proof proof{};  // not in the frame: what a lane of a session with keys was proven with, once it was
 };

@@ -45,7 +45,7 @@ Result<secure::Proof> prove_lane(int socket, const secure::LaneProof& lane, Dead
 
 Result<DialledLane> dial_lane(const Address& address, const Lanes& lanes, TransportKind kind,
                               std::uint32_t lane, Deadline deadline) {
-  Attach attach{.token = lanes.token, .kind = kind, .lane = lane};
+  Attach attach{.token = lanes.token, .kind = kind, .lane = lane, .lanes = lanes.count};
   if (lanes.session != nullptr) attach.security = lanes.session->level;
   Result<OwnedFd> socket = dial_lane(address, attach, deadline);
   if (!socket) return socket.status();

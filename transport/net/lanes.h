@@ -26,6 +26,7 @@ struct Lanes {
 
   Token token;
   std::shared_ptr<const secure::Session> session;  // null: without keys
+  std::uint32_t count = 0;                         // 0: as many as the transport always has
 };
 
 // A client's end of a lane.

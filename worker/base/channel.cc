@@ -24,6 +24,8 @@ struct Wire {
   std::uint32_t lane = 0;
   std::uint16_t is_local = 0;
   std::uint16_t quiet = 0;
+  std::uint32_t lanes = 0;
+  std::uint32_t unused = 0;
   std::uint64_t session_id = 0;
   std::array<std::uint8_t, 16> token{};
   std::uint64_t number = 0;
@@ -50,7 +52,7 @@ struct Wire {
   std::array<char, kPeerBytesMax> peer{};
 };
 static_assert(sizeof(Wire) ==
-                  1848 + 32 + 8 * protocol::kDevicesMax + kPeerBytesMax + 16 * hipcore::kDeviceLimitsMax &&
+                  1856 + 32 + 8 * protocol::kDevicesMax + kPeerBytesMax + 16 * hipcore::kDeviceLimitsMax &&
               std::has_unique_object_representations_v<Wire>);
 
 // A part of it is secret.
@@ -106,6 +108,7 @@ Status send_message(int channel, const ChannelMessage& message, Deadline deadlin
   wire.kind = static_cast<std::uint32_t>(message.kind);
   wire.transport = static_cast<std::uint32_t>(message.attach.kind);
   wire.lane = message.attach.lane;
+  wire.lanes = message.attach.lanes;
   wire.is_local = message.is_local ? 1 : 0;
   wire.quiet = message.quiet ? 1 : 0;
   wire.session_id = message.session_id;
@@ -147,7 +150,8 @@ Result<ChannelMessage> receive_message(int channel, Deadline deadline) {
     return Status(Code::kProtocol, "unknown envelope on the session channel");
   if (!right_descriptors(message.kind, descriptors.size()))
     return Status(Code::kProtocol, "wrong number of descriptors on the session channel");
-  message.attach = {net::Token{wire.token}, static_cast<net::TransportKind>(wire.transport), wire.lane};
+  message.attach = {net::Token{wire.token}, static_cast<net::TransportKind>(wire.transport), wire.lane,
+                    wire.lanes};
   message.attach.proof = wire.proof;
   message.grant = {wire.limits, wire.lane, wire.device_limits};
   message.session_id = wire.session_id;

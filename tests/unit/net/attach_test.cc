@@ -79,7 +79,8 @@ TEST_F(AttachTest, EveryFlippedBitOutsideTokenAndLaneIsRefused) {
     const bool kind = offset == 40;                 // another known kind is well-formed
     const bool lane = offset == 44;                 // another small lane too
     const bool security = offset == 48;             // and another level
-    if (free || kind || lane || security) continue;
+    const bool lanes = offset == 52;                // and another number of lanes
+    if (free || kind || lane || security || lanes) continue;
     for (unsigned bit = 0; bit < 8; ++bit) {
       auto bad = good;
       bad[offset] ^= static_cast<std::byte>(1u << bit);
