@@ -3,7 +3,6 @@
 #include "tcp/bulk_lane.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "tcp/seal.h"
@@ -15,11 +14,6 @@ namespace {
 constexpr std::size_t kMovedPerCallMax = 16 << 20;  // then the caller's other work gets its turn
 constexpr std::size_t kScratchBytes = 64 * 1024;
 
-Status malformed(const char* field, std::uint64_t value) {
-  return {Code::kProtocol,
-          std::string("bulk chunk: ") + field + " " + std::to_string(value) + " is not possible"};
-}
-
 }  // namespace
 
 std::uint64_t seal_of(const ChunkHeader& header) {
@@ -29,12 +23,14 @@ std::uint64_t seal_of(const ChunkHeader& header) {
 }
 
 Status validate(const ChunkHeader& header) {
-  if (header.magic != kChunkMagic) return malformed("magic", header.magic);
-  if (header.seal != seal_of(header)) return malformed("seal", header.seal);
-  if (header.flags > kChunkAbort) return malformed("flags", header.flags);
+  if (header.magic != kChunkMagic) return not_possible("bulk chunk: ", "magic", header.magic);
+  if (header.seal != seal_of(header)) return not_possible("bulk chunk: ", "seal", header.seal);
+  if (header.flags > kChunkStripe) return not_possible("bulk chunk: ", "flags", header.flags);
+  if (header.flags == kChunkStripe) return validate_stripe(header.bytes, header.reason);
   const bool abort = header.flags == kChunkAbort;
-  if (header.bytes > kChunkBytesMax || (header.bytes == 0) != abort) return malformed("length", header.bytes);
-  if (!abort && header.reason != 0) return malformed("reason", header.reason);
+  if (header.bytes > kChunkBytesMax || (header.bytes == 0) != abort)
+    return not_possible("bulk chunk: ", "length", header.bytes);
+  if (!abort && header.reason != 0) return not_possible("bulk chunk: ", "reason", header.reason);
   return Status::ok();
 }
 
@@ -66,6 +62,7 @@ Result<std::size_t> BulkLane::move() {
 Result<std::size_t> BulkLane::move_in() {
   if (in_header_ < sizeof in_) return receive_header();
   if (in_.flags == kChunkAbort) return take_abort();
+  if (in_.flags == kChunkStripe) return take_stripe();
   return receive_body();
 }
 
@@ -82,8 +79,31 @@ Result<std::size_t> BulkLane::receive_header() {
   return got;
 }
 
+// Payload that was sent before the abort still comes, over piece lanes: until then its memory is in use.
 Result<std::size_t> BulkLane::take_abort() {
+  const bool early = pieces_ != nullptr && pieces_->incoming().has_open(in_.tag);
+  stalled_.store(early, std::memory_order_release);
+  if (early) return std::size_t{0};
   TF_RETURN_IF_ERROR(queue_.abort_receive(in_.tag, in_.reason));
+  in_header_ = 0;
+  return std::size_t{1};
+}
+
+Result<std::size_t> BulkLane::take_stripe() {
+  if (pieces_ == nullptr)
+    return not_possible("bulk chunk: ", "flags of an endpoint without piece lanes,", in_.flags);
+  IncomingStripes& stripes = pieces_->incoming();
+  if (!in_opened_ && !stripes.full()) {
+    stripes.open(in_.tag, in_.bytes, in_.reason);
+    in_opened_ = true;
+  }
+  const std::uint64_t before = stripes.news();
+  Result<bool> reserved = in_opened_ ? stripes.reserve() : Result<bool>(false);
+  if (!reserved) return reserved.status();
+  pieces_->wake_stalled();
+  stalled_.store(!*reserved, std::memory_order_release);
+  if (!*reserved) return std::size_t{stripes.news() != before ? 1U : 0U};
+  in_opened_ = false;
   in_header_ = 0;
   return std::size_t{1};
 }
@@ -136,6 +156,13 @@ Result<std::size_t> BulkLane::move_out() {
 bool BulkLane::next_chunk() {
   const std::optional<BulkQueue::Outgoing> next = queue_.next_send();
   if (!next) return false;
+  if (pieces_ != nullptr && next->source.size() >= kStripedBytesMin) {
+    const PieceLanes::Announced stripe = pieces_->take_stripe(next->id, next->source);
+    out_ = {.tag = next->tag, .bytes = stripe.bytes, .flags = kChunkStripe, .reason = stripe.piece_bytes};
+    out_.seal = seal_of(out_);
+    out_header_ = 0;
+    return true;
+  }
   out_pinned_ = true;
   out_ = {.tag = next->tag, .flags = next->is_abort ? kChunkAbort : 0, .reason = next->reason};
   out_.bytes = static_cast<std::uint32_t>(std::min(next->source.size(), kChunkBytesMax));
@@ -149,7 +176,7 @@ Result<std::size_t> BulkLane::step_out(std::span<const std::byte> rest, bool is_
   if (!io_.sender->busy()) io_.sender->start(rest, !is_body && out_body_ > 0);
   Result<std::size_t> sent = io_.sender->finish();
   if (sent && *sent == 0 && !io_.sender->busy()) note_post();
-  if (sent && *sent > 0) unreleased_.push_back({.bytes = *sent, .is_body = is_body});
+  if (sent && *sent > 0) unreleased_.push_back({.bytes = *sent, .send = is_body ? out_send_ : 0});
   return sent;
 }
 
@@ -170,6 +197,7 @@ Result<std::size_t> BulkLane::send_body() {
     const std::optional<BulkQueue::Outgoing> next = queue_.next_send();
     if (!next) return std::size_t{0};  // failed in the meantime: the endpoint tells us
     out_pinned_ = true;
+    out_send_ = next->id;
     rest = next->source.first(std::min(out_body_, next->source.size()));
   }
   Result<std::size_t> sent = step_out(rest, true);
@@ -183,18 +211,17 @@ Result<std::size_t> BulkLane::send_body() {
 // The engine frees memory in the order in which it was sent, headers included.
 void BulkLane::release_sent() {
   std::size_t released = io_.sender->take_released();
-  std::size_t body = 0;
   while (released > 0 && !unreleased_.empty()) {
     Segment& oldest = unreleased_.front();
     const std::size_t step = std::min(released, oldest.bytes);
-    if (oldest.is_body) body += step;
+    if (oldest.send != 0) {
+      queue_.finish_send(oldest.send, step);
+      released_ = true;
+    }
     oldest.bytes -= step;
     released -= step;
     if (oldest.bytes == 0) unreleased_.pop_front();
   }
-  if (body == 0) return;
-  queue_.finish_send(body);
-  released_ = true;
 }
 
 // --- Waiting and ending -----------------------------------------------------------------------------------
@@ -234,9 +261,9 @@ void BulkLane::end_locked(const Status& status) {
   queue_.fail_all(status);
   if (in_pinned_) queue_.advance_receive(in_.tag, 0);
   if (out_pinned_) queue_.hand_over_send(0);
-  std::size_t held = 0;
-  for (const Segment& segment : unreleased_) held += segment.is_body ? segment.bytes : 0;
-  if (held > 0) queue_.finish_send(held);
+  for (const Segment& segment : unreleased_)
+    if (segment.send != 0) queue_.finish_send(segment.send, segment.bytes);
+  if (pieces_ != nullptr) pieces_->let_go();
 }
 
 void BulkLane::fail(const Status& status) {

@@ -4,16 +4,20 @@
 // On the wire, both directions: chunks, each a 32-byte header and its bytes.
 //   offset  size  field
 //   0       8     tag
-//   8       4     bytes     1..kChunkBytesMax; 0 with kChunkAbort
-//   12      4     flags     kChunkAbort or 0
-//   16      4     reason    of an abort, else 0
+//   8       4     bytes     1..kChunkBytesMax; 0 with kChunkAbort; of the whole stripe with kChunkStripe
+//   12      4     flags     kChunkAbort, kChunkStripe or 0
+//   16      4     reason    of an abort; the piece size of a stripe; else 0
 //   20      4     magic     'HIPB'
 //   24      8     seal      of the fields before it (seal.h)
 //
 // A chunk whose tag has no receive stops reading from this lane until one is posted. move() serves both
 // directions and never blocks, so two sides that send to each other cannot deadlock.
 //
-// Any thread; one mutex guards the mover's work. Lock order: mutex_, then the BulkQueue's.
+// Where the endpoint has piece lanes, large sends go over those in stripes (stripes.h), and this lane carries
+// their announcements: a stripe's chunk has no bytes of its own. It stops reading until receives for all of
+// the stripe are posted, so that the bytes of a tag keep their order.
+//
+// Any thread; one mutex guards the mover's work. Lock order: mutex_, the stripes', then the BulkQueue's.
 #pragma once
 
 #include <atomic>
@@ -24,6 +28,7 @@
 #include <vector>
 
 #include "tcp/engine.h"
+#include "tcp/piece_lanes.h"
 #include "transport/base/mutex.h"
 #include "transport/bulk_queue.h"
 #include "transport/endpoint.h"
@@ -33,6 +38,7 @@ namespace tf::tcp {
 inline constexpr std::size_t kChunkBytesMax = 1 << 20;
 inline constexpr std::uint32_t kChunkMagic = 0x48495042;
 inline constexpr std::uint32_t kChunkAbort = 1;
+inline constexpr std::uint32_t kChunkStripe = 2;
 
 struct ChunkHeader {
   std::uint64_t tag = 0;
@@ -55,6 +61,8 @@ class BulkLane {
   explicit BulkLane(LaneIo io) : io_(std::move(io)) {}
 
   BulkQueue& queue() { return queue_; }
+  // Large sends go over these from now on, which outlive every move(). REQUIRES: nothing has moved yet.
+  void stripe_over(PieceLanes& pieces) { pieces_ = &pieces; }
   // Something was posted or aborted: move() may find new work.
   void note_post() { posts_.fetch_add(1, std::memory_order_seq_cst); }
 
@@ -86,6 +94,7 @@ class BulkLane {
   Result<std::size_t> receive_header() TF_REQUIRES(mutex_);
   Result<std::size_t> receive_body() TF_REQUIRES(mutex_);
   Result<std::size_t> take_abort() TF_REQUIRES(mutex_);
+  Result<std::size_t> take_stripe() TF_REQUIRES(mutex_);
   Result<std::size_t> move_out() TF_REQUIRES(mutex_);
   bool next_chunk() TF_REQUIRES(mutex_);
   Result<std::size_t> send_header() TF_REQUIRES(mutex_);
@@ -97,6 +106,7 @@ class BulkLane {
   void end_locked(const Status& status) TF_REQUIRES(mutex_);
 
   BulkQueue queue_;
+  PieceLanes* pieces_ = nullptr;         // null: all sends go over this lane
   std::atomic<std::uint64_t> posts_{0};  // seq_cst with seen_: move() or has_news() sees every post
   std::atomic<std::uint64_t> seen_{0};
 
@@ -109,6 +119,7 @@ class BulkLane {
   ChunkHeader in_ TF_GUARDED_BY(mutex_);
   std::size_t in_header_ TF_GUARDED_BY(mutex_) = 0;       // bytes of it received so far
   std::size_t in_body_ TF_GUARDED_BY(mutex_) = 0;         // bytes of the chunk still to come
+  bool in_opened_ TF_GUARDED_BY(mutex_) = false;          // it announces a stripe, which is open
   bool in_pinned_ TF_GUARDED_BY(mutex_) = false;          // the engine holds a receive of in_.tag
   std::vector<std::byte> scratch_ TF_GUARDED_BY(mutex_);  // where discarded bytes go
   std::atomic<bool> stalled_{false};
@@ -119,9 +130,10 @@ class BulkLane {
   bool out_pinned_ TF_GUARDED_BY(mutex_) = false;
   struct Segment {
     std::size_t bytes = 0;
-    bool is_body = false;
+    std::uint64_t send = 0;  // 0: a header
   };
-  bool released_ TF_GUARDED_BY(mutex_) = false;  // some memory became free during this move()
+  std::uint64_t out_send_ TF_GUARDED_BY(mutex_) = 0;  // BulkQueue::Outgoing::id
+  bool released_ TF_GUARDED_BY(mutex_) = false;       // some memory became free during this move()
   // Sent, memory perhaps still read by the kernel; oldest first.
   std::deque<Segment> unreleased_ TF_GUARDED_BY(mutex_);
   std::atomic<bool> blocked_{false};  // the socket is full and there is more to send

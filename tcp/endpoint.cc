@@ -43,33 +43,46 @@ constexpr std::size_t kInlinePayloadBytes = 16 << 10;
 constexpr int kLossSlice_ms = 5;    // while one lane has ended and the other has not
 constexpr int kNoSeatSlice_ms = 1;  // a third sleeper
 
-// The lane's engine, inside records if the session is encrypted.
-Result<LaneIo> make_io(int socket, Lane lane, Options options, const Protection& protection) {
+// The connection's engine, inside records if the session is encrypted. A piece lane has a thread that does
+// nothing else, so it needs no helpers.
+Result<LaneIo> make_io(int socket, unsigned number, Options options, const Protection& protection) {
   options.records = protection.session != nullptr && protection.session->level == secure::Level::kEncrypt;
+  const Lane lane = number == kMessageConnection ? Lane::kMessage : Lane::kBulk;
   Result<LaneIo> io = make_lane_io(socket, lane, options);
   if (!io || !options.records) return io;
-  const unsigned helpers = lane == Lane::kBulk ? options.crypto_helpers : 0;
-  return make_sealed_io(std::move(*io), protection, lane, helpers);
+  const unsigned helpers = number == kBulkConnection ? options.crypto_helpers : 0;
+  return make_sealed_io(std::move(*io), protection, number, helpers);
 }
 
-class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
+// For who reads the counts of a lane.
+constexpr std::array<std::string_view, kConnectionsMax> kNames = {
+    "message",   "bulk",      "payload 1", "payload 2", "payload 3",
+    "payload 4", "payload 5", "payload 6", "payload 7", "payload 8"};
+
+class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private PieceLanes::Listener {
  public:
-  TcpEndpoint(net::OwnedFd message_socket, net::OwnedFd bulk_socket, std::chrono::milliseconds patience)
-      : message_socket_(std::move(message_socket)),
-        bulk_socket_(std::move(bulk_socket)),
-        patience_(patience) {}
+  TcpEndpoint(std::vector<net::OwnedFd> sockets, std::chrono::milliseconds patience)
+      : sockets_(std::move(sockets)), patience_(patience) {}
 
   Status open(const Options& options, const Protection& protection) {
     TF_RETURN_IF_ERROR(waker_.open());
-    Result<LaneIo> message_io = make_io(message_socket_.get(), Lane::kMessage, options, protection);
-    if (!message_io) return message_io.status();
-    Result<LaneIo> bulk_io = make_io(bulk_socket_.get(), Lane::kBulk, options, protection);
-    if (!bulk_io) return bulk_io.status();
-    Result<std::unique_ptr<MessageLane>> lane = MessageLane::create(std::move(*message_io), waker_);
+    std::vector<LaneIo> io;
+    for (unsigned number = 0; number < sockets_.size(); ++number) {
+      Result<LaneIo> made = make_io(sockets_[number].get(), number, options, protection);
+      if (!made) return made.status();
+      io.push_back(std::move(*made));
+    }
+    Result<std::unique_ptr<MessageLane>> lane =
+        MessageLane::create(std::move(io[kMessageConnection]), waker_);
     if (!lane) return lane.status();
     messages_ = std::move(*lane);
-    bulk_lane_ = std::make_unique<BulkLane>(std::move(*bulk_io));
-    return Status::ok();
+    bulk_lane_ = std::make_unique<BulkLane>(std::move(io[kBulkConnection]));
+    if (io.size() == kConnectionsMin) return Status::ok();
+    pieces_ = std::make_unique<PieceLanes>(bulk_lane_->queue(), static_cast<PieceLanes::Listener&>(*this));
+    for (std::size_t number = kConnectionsMin; number < io.size(); ++number)
+      pieces_->add(std::move(io[number]));
+    bulk_lane_->stripe_over(*pieces_);
+    return pieces_->start();
   }
 
   ~TcpEndpoint() override {
@@ -78,6 +91,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
     const bool flushed = !failed() && messages_->drain(deadline);
     messages_->stop();
     bulk_lane_->stop({Code::kClosed, "the endpoint was closed with this bulk transfer pending"});
+    if (pieces_ != nullptr) pieces_->stop();
     if (flushed) linger(deadline);
   }
 
@@ -134,10 +148,13 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
   }
 
   LaneTraffics lane_traffic() const override {
-    const auto message = net::traffic_of(message_socket_.get(), "message");
-    const auto bulk = net::traffic_of(bulk_socket_.get(), "bulk");
-    if (!message || !bulk) return {};
-    return {{*message, *bulk}, 2, patience_};
+    LaneTraffics traffics{.lanes = {}, .count = sockets_.size(), .patience = patience_};
+    for (std::size_t number = 0; number < sockets_.size(); ++number) {
+      const auto traffic = net::traffic_of(sockets_[number].get(), kNames[number]);
+      if (!traffic) return {};
+      traffics.lanes[number] = *traffic;
+    }
+    return traffics;
   }
 
   void fail(Status reason) override {
@@ -147,6 +164,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
     }
     failed_.store(true, std::memory_order_seq_cst);  // pairs with failed(); before the lane's lock is tried
     bulk_lane_->fail(status());
+    if (pieces_ != nullptr) pieces_->end();
     waker_.notify();
   }
 
@@ -164,7 +182,9 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
       bulk_lane_->fail(status());
       return status();
     }
-    if (moved) return moved;
+    const bool ended = piece_ended_.exchange(false, std::memory_order_acq_rel);
+    if (moved && pieces_ != nullptr && pieces_->is_over()) moved = pieces_->why_over();
+    if (moved) return *moved == 0 && ended ? Result<std::size_t>(std::size_t{1}) : moved;
     take_bulk_end(moved.status());
     return failed() ? Result<std::size_t>(status()) : Result<std::size_t>(std::size_t{0});
   }
@@ -173,6 +193,21 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
     bulk_lane_->note_post();
     waker_.notify();
     return result;
+  }
+
+  // --- PieceLanes::Listener, on their threads ---
+  void piece_moved() override {
+    piece_ended_.store(true, std::memory_order_release);
+    bulk_lane_->note_post();
+    waker_.notify();
+  }
+  void piece_lane_over() override { piece_moved(); }
+
+  // Why a lane for payload is over; ok: none is.
+  Status payload_over() const {
+    if (bulk_lane_->is_over()) return bulk_lane_->why();
+    if (pieces_ != nullptr && pieces_->is_over()) return pieces_->why_over();
+    return Status::ok();
   }
 
   bool failed() const { return failed_.load(std::memory_order_seq_cst); }
@@ -189,8 +224,8 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
       return Status::ok();
     }
     if (!wants(interest, Interest::kBulk)) return would_block();
-    if (bulk_lane_->is_over()) {
-      take_bulk_end(bulk_lane_->why());
+    if (const Status over = payload_over(); !over.is_ok()) {
+      take_bulk_end(over);
       return failed() ? status() : would_block();
     }
     if (bulk_lane_->has_news()) return Status::ok();
@@ -210,7 +245,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
       if (wants(interest, Interest::kBulk) || ended) entries[3] = bulk_lane_->input();
       if (wants(interest, Interest::kBulk)) entries[4] = bulk_lane_->output();
       int cap_ms = 60'000;
-      if (ended || bulk_lane_->is_over()) cap_ms = kLossSlice_ms;
+      if (ended || !payload_over().is_ok()) cap_ms = kLossSlice_ms;
       if (seat < 0) cap_ms = kNoSeatSlice_ms;
       ::poll(entries.data(), entries.size(), deadline.poll_timeout_ms(cap_ms));
       if (entries[2].revents != 0) messages_->flush();
@@ -221,11 +256,12 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
   // --- loss ---
   // One lane has ended: nothing more is sent, even if there is more to read.
   Status lane_lost() const {
-    if (!message_ended_.load(std::memory_order_acquire) && !bulk_lane_->is_over()) return Status::ok();
+    const Status over = payload_over();
+    if (!message_ended_.load(std::memory_order_acquire) && over.is_ok()) return Status::ok();
     const MutexLock lock(failure_mutex_);
     if (!failure_.is_ok()) return failure_;
     // Not always a loss: the mover that found a malformed chunk may be about to tell it.
-    return loss_.is_ok() ? bulk_lane_->why() : loss_;
+    return loss_.is_ok() ? over : loss_;
   }
 
   void note_message_end(const Status& reason) {
@@ -247,7 +283,8 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
     }
     Result<std::size_t> moved = bulk_lane_->move();
     if (!moved && moved.code() != Code::kPeerLost) return fail(moved.status());
-    const bool more = moved && (*moved > 0 || !bulk_lane_->is_stalled());
+    const bool quiet = pieces_ == nullptr || pieces_->is_quiet();
+    const bool more = (moved && (*moved > 0 || !bulk_lane_->is_stalled())) || !quiet;
     if (!more || late) fail(loss);
   }
 
@@ -278,9 +315,10 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
   // Closing a TCP socket with unread input resets it, which would destroy what the peer has not fetched yet.
   // So: say that we are done, and wait until the kernel has sent the rest.
   void linger(Deadline deadline) {
-    for (const int socket : {message_socket_.get(), bulk_socket_.get()}) ::shutdown(socket, SHUT_WR);
+    for (const net::OwnedFd& each : sockets_) ::shutdown(each.get(), SHUT_WR);
     std::array<std::byte, 16 * 1024> sink;
-    for (const int socket : {message_socket_.get(), bulk_socket_.get()}) {
+    for (const net::OwnedFd& each : sockets_) {
+      const int socket = each.get();
       int family = 0;
       socklen_t length = sizeof family;
       ::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &length);
@@ -294,12 +332,13 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
   }
 
   const Capabilities capabilities_{.inline_payload_bytes = kInlinePayloadBytes};
-  const net::OwnedFd message_socket_;
-  const net::OwnedFd bulk_socket_;
+  const std::vector<net::OwnedFd> sockets_;
   const std::chrono::milliseconds patience_;
   net::Waker waker_;
   std::unique_ptr<MessageLane> messages_;
   std::unique_ptr<BulkLane> bulk_lane_;
+  std::unique_ptr<PieceLanes> pieces_;    // null: one payload lane, which is the bulk lane
+  std::atomic<bool> piece_ended_{false};  // a transfer has, since move_payload() last looked
   SpinBudget spin_;
   std::atomic<bool> failed_{false};         // seq_cst; stored after failure_
   std::atomic<bool> message_ended_{false};  // release after loss_
@@ -312,12 +351,12 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
 
 }  // namespace
 
-Result<std::unique_ptr<Endpoint>> make_endpoint(net::OwnedFd message_socket, net::OwnedFd bulk_socket,
-                                                const Options& options, const Protection& protection) {
-  TF_RETURN_IF_ERROR(net::watch_idle(message_socket.get(), options.peer_timeout));
-  TF_RETURN_IF_ERROR(net::watch_idle(bulk_socket.get(), options.peer_timeout));
-  auto endpoint =
-      std::make_unique<TcpEndpoint>(std::move(message_socket), std::move(bulk_socket), options.peer_timeout);
+Result<std::unique_ptr<Endpoint>> make_endpoint(std::vector<net::OwnedFd> sockets, const Options& options,
+                                                const Protection& protection) {
+  for (const net::OwnedFd& socket : sockets) {
+    TF_RETURN_IF_ERROR(net::watch_idle(socket.get(), options.peer_timeout));
+  }
+  auto endpoint = std::make_unique<TcpEndpoint>(std::move(sockets), options.peer_timeout);
   TF_RETURN_IF_ERROR(endpoint->open(options, protection));
   return std::unique_ptr<Endpoint>(std::move(endpoint));
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tcp transport's Endpoint: a message lane and a bulk lane, each its own connection, so that neither
-// delays the other. Threads as in transport/endpoint.h.
+// The tcp transport's Endpoint: a message lane, a bulk lane and perhaps piece lanes, each its own connection,
+// so that none delays another. Threads as in transport/endpoint.h; each piece lane has one besides.
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "tcp/options.h"
 #include "tcp/protection.h"
@@ -12,8 +13,9 @@
 
 namespace tf::tcp {
 
-// Takes ownership of two connected sockets whose attach frames, and proofs, are done.
-Result<std::unique_ptr<Endpoint>> make_endpoint(net::OwnedFd message_socket, net::OwnedFd bulk_socket,
-                                                const Options& options, const Protection& protection = {});
+// Takes ownership of connected sockets, by number (options.h), whose attach frames and proofs are done.
+// REQUIRES: as many as connections_for() some number of payload lanes
+Result<std::unique_ptr<Endpoint>> make_endpoint(std::vector<net::OwnedFd> sockets, const Options& options,
+                                                const Protection& protection = {});
 
 }  // namespace tf::tcp

@@ -71,8 +71,7 @@ struct LaneIo {
   std::unique_ptr<Sender> sender;
 };
 
-enum class Lane { kMessage = 0, kBulk = 1 };
-inline constexpr unsigned kLanes = 2;
+enum class Lane { kMessage, kBulk };
 
 // Engines for `socket`, which must outlive them. An explicit kUring that is not possible is an error; kAuto
 // falls back silently.

@@ -2,6 +2,7 @@
 // Parses the environment variables of the tcp transport.
 #include "tcp/options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string>
@@ -23,6 +24,15 @@ std::string_view environment(const char* name) {
 Status refuse(std::string_view variable, std::string_view text, std::string_view possible) {
   return {Code::kInvalidArgument, std::string(variable) + "=\"" + std::string(text.substr(0, 64)) +
                                       "\" is not one of: " + std::string(possible)};
+}
+
+Result<unsigned> parse_number(std::string_view variable, std::string_view text, unsigned least,
+                              unsigned most) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number >= least && number <= most)
+    return number;
+  return refuse(variable, text, std::to_string(least) + " to " + std::to_string(most));
 }
 
 }  // namespace
@@ -55,12 +65,15 @@ Result<UringFeatures> parse_features(std::string_view text) {
 
 Result<unsigned> parse_crypto_helpers(std::string_view text) {
   if (text.empty()) return default_crypto_helpers();
-  unsigned helpers = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), helpers);
-  if (error == std::errc() && end == text.data() + text.size() && helpers <= kCryptoHelpersMax)
-    return helpers;
-  return refuse("TF_TCP_CRYPTO_THREADS", text, "0 to " + std::to_string(kCryptoHelpersMax));
+  return parse_number("TF_TCP_CRYPTO_THREADS", text, 0, kCryptoHelpersMax);
 }
+
+Result<unsigned> parse_payload_lanes(std::string_view text) {
+  if (text.empty()) return default_payload_lanes();
+  return parse_number("TF_TCP_LANES", text, 1, kPayloadLanesMax);
+}
+
+unsigned default_payload_lanes() { return std::clamp(usable_processors() * 3 / 8, 1U, kPayloadLanesMax); }
 
 unsigned default_crypto_helpers() { return usable_processors() >= kProcessorsForHelp ? 1 : 0; }
 
@@ -77,6 +90,9 @@ Result<Options> options_from_environment() {
   const Result<unsigned> helpers = parse_crypto_helpers(environment("TF_TCP_CRYPTO_THREADS"));
   if (!helpers) return helpers.status();
   options.crypto_helpers = helpers.value();
+  const Result<unsigned> lanes = parse_payload_lanes(environment("TF_TCP_LANES"));
+  if (!lanes) return lanes.status();
+  options.payload_lanes = lanes.value();
   const Result<std::chrono::seconds> timeout = net::io_timeout_from_environment();
   if (!timeout) return timeout.status();
   options.peer_timeout = timeout.value();

@@ -37,17 +37,37 @@ struct Options {
   bool records = false;
   // Threads that help to encrypt, and as many that help to decrypt, the payload of one endpoint.
   unsigned crypto_helpers = 0;
+  // Connections, each with a thread at both ends, that large payload goes over at once. 1: it shares one with
+  // small payload, and needs no threads. The client's choice; a worker takes what its clients open.
+  unsigned payload_lanes = 1;
 };
+
+inline constexpr unsigned kPayloadLanesMax = 8;
+
+// The connections of an endpoint, by number: messages, bulk, and then one for each payload lane, if those are
+// not one.
+inline constexpr unsigned kMessageConnection = 0;
+inline constexpr unsigned kBulkConnection = 1;
+inline constexpr unsigned kConnectionsMin = 2;
+inline constexpr unsigned kConnectionsMax = kConnectionsMin + kPayloadLanesMax;
+constexpr unsigned connections_for(unsigned payload_lanes) {
+  return payload_lanes == 1 ? kConnectionsMin : kConnectionsMin + payload_lanes;
+}
 
 inline constexpr unsigned kCryptoHelpersMax = 8;
 
 // From TF_TCP_ENGINE (auto, uring, poll), TF_TCP_FEATURES (multishot, send_zc, files, separated by commas;
-// unset: multishot,files), TF_TCP_CRYPTO_THREADS (0 to kCryptoHelpersMax; unset: default_crypto_helpers())
-// and TF_IO_TIMEOUT (seconds). Unknown text is kInvalidArgument.
+// unset: multishot,files), TF_TCP_CRYPTO_THREADS (0 to kCryptoHelpersMax; unset: default_crypto_helpers()),
+// TF_TCP_LANES (1 to kPayloadLanesMax; unset: default_payload_lanes()) and TF_IO_TIMEOUT (seconds). Unknown text is
+// kInvalidArgument.
 Result<Options> options_from_environment();
 Result<unsigned> parse_crypto_helpers(std::string_view text);
 // As many as pay off on the processors that this process may use.
 unsigned default_crypto_helpers();
+Result<unsigned> parse_payload_lanes(std::string_view text);
+// Three for eight processors that this process may use, where both ends may be on one host; the rest is the
+// program's. One where there are fewer than six.
+unsigned default_payload_lanes();
 Result<EngineKind> parse_engine(std::string_view text);
 Result<UringFeatures> parse_features(std::string_view text);
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <memory>
 
-#include "tcp/engine.h"
+#include "tcp/options.h"
 #include "transport/secure/session.h"
 
 namespace tf::tcp {
@@ -14,7 +14,7 @@ namespace tf::tcp {
 struct Protection {
   std::shared_ptr<const secure::Session> session = nullptr;
   secure::Side own = secure::Side::kClient;
-  std::array<secure::Proof, kLanes> proofs{};  // by lane
+  std::array<secure::Proof, kConnectionsMax> proofs{};  // by connection
 };
 
 }  // namespace tf::tcp

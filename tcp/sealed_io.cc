@@ -115,11 +115,11 @@ Result<std::unique_ptr<Receiver>> make_receiver(std::unique_ptr<Receiver> inner,
 
 }  // namespace
 
-Result<LaneIo> make_sealed_io(LaneIo io, const Protection& protection, Lane lane, unsigned helpers) {
+Result<LaneIo> make_sealed_io(LaneIo io, const Protection& protection, unsigned lane, unsigned helpers) {
   const secure::Session& session = *protection.session;
   const auto kind = static_cast<std::uint32_t>(kKind);
-  const auto number = static_cast<std::uint32_t>(lane);
-  const secure::Proof& proof = protection.proofs[number];
+  const auto number = std::uint32_t{lane};
+  const secure::Proof& proof = protection.proofs[lane];
   const secure::Side own = protection.own;
   const Result<secure::Secret32> outgoing = secure::lane_secret(session, kind, number, own, proof);
   if (!outgoing) return outgoing.status();

@@ -16,8 +16,8 @@ namespace tf::tcp {
 
 inline constexpr std::size_t kSealedBytesMax = 4 * secure::kRecordBytesMax;  // plain text, in one operation
 
-// `helpers`: threads of each direction besides the lane's own. REQUIRES: an engine without zero-copy sends,
-// and a session.
-Result<LaneIo> make_sealed_io(LaneIo io, const Protection& protection, Lane lane, unsigned helpers);
+// `lane`: its number (options.h). `helpers`: threads of each direction besides the lane's own. REQUIRES: an
+// engine without zero-copy sends, and a session.
+Result<LaneIo> make_sealed_io(LaneIo io, const Protection& protection, unsigned lane, unsigned helpers);
 
 }  // namespace tf::tcp

@@ -2,9 +2,12 @@
 // Connects and accepts tcp endpoints of two lanes.
 #include "tcp/transport.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tcp/endpoint.h"
 #include "tcp/engine.h"
@@ -21,7 +24,8 @@ class TcpAcceptor final : public net::Acceptor {
 
   Status attach(net::OwnedFd socket, const net::Attach& attach) override {
     if (!options_) return options_.status();
-    TF_RETURN_IF_ERROR(net::check_lane(attach, "tcp", session_.token, kKind, kLanes));
+    TF_RETURN_IF_ERROR(expect(attach));
+    TF_RETURN_IF_ERROR(net::check_lane(attach, "tcp", session_.token, kKind, expected_));
     net::OwnedFd& place = lanes_[attach.lane];
     if (place || finished_)
       return {Code::kProtocol, "tcp: lane " + std::to_string(attach.lane) + " was attached twice"};
@@ -32,17 +36,33 @@ class TcpAcceptor final : public net::Acceptor {
 
   Result<std::unique_ptr<Endpoint>> finish() override {
     if (!options_) return options_.status();
-    if (!lanes_[0] || !lanes_[1]) return std::unique_ptr<Endpoint>();
+    const auto first = lanes_.begin();
+    if (expected_ == 0 || !std::all_of(first, first + expected_, [](const auto& lane) { return bool(lane); }))
+      return std::unique_ptr<Endpoint>();
     finished_ = true;
-    return make_endpoint(std::move(lanes_[0]), std::move(lanes_[1]), options_.value(),
+    std::vector<net::OwnedFd> sockets(std::make_move_iterator(first),
+                                      std::make_move_iterator(first + expected_));
+    return make_endpoint(std::move(sockets), options_.value(),
                          {.session = session_.session, .own = secure::Side::kWorker, .proofs = proofs_});
   }
 
  private:
+  // Each lane says how many there are.
+  Status expect(const net::Attach& attach) {
+    const unsigned lanes = attach.lanes == 0 ? kConnectionsMin : attach.lanes;
+    const bool possible = lanes == kConnectionsMin ||
+                          (lanes >= connections_for(2) && lanes <= connections_for(kPayloadLanesMax));
+    if (!possible || (expected_ != 0 && lanes != expected_))
+      return {Code::kProtocol, "tcp: an endpoint of " + std::to_string(lanes) + " lanes is not possible"};
+    expected_ = lanes;
+    return Status::ok();
+  }
+
   const net::Lanes session_;
   const Result<Options> options_;
-  std::array<net::OwnedFd, kLanes> lanes_;
-  std::array<secure::Proof, kLanes> proofs_{};
+  unsigned expected_ = 0;  // lanes; 0 until the first one says it
+  std::array<net::OwnedFd, kConnectionsMax> lanes_;
+  std::array<secure::Proof, kConnectionsMax> proofs_{};
   bool finished_ = false;
 };
 
@@ -63,15 +83,17 @@ class TcpTransport final : public net::Transport {
   Result<std::unique_ptr<Endpoint>> connect(const net::Address& address, const net::Lanes& lanes,
                                             Deadline deadline) const override {
     TF_RETURN_IF_ERROR(available());
-    std::array<net::OwnedFd, kLanes> sockets;
+    std::vector<net::OwnedFd> sockets;
     Protection protection{.session = lanes.session, .own = secure::Side::kClient};
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      Result<net::DialledLane> dialled = net::dial_lane(address, lanes, kKind, lane, deadline);
+    net::Lanes all = lanes;
+    all.count = connections_for(options_.value().payload_lanes);
+    for (unsigned lane = 0; lane < all.count; ++lane) {
+      Result<net::DialledLane> dialled = net::dial_lane(address, all, kKind, lane, deadline);
       if (!dialled) return dialled.status();
-      sockets[lane] = std::move(dialled->socket);
+      sockets.push_back(std::move(dialled->socket));
       protection.proofs[lane] = dialled->proof;
     }
-    return make_endpoint(std::move(sockets[0]), std::move(sockets[1]), options_.value(), protection);
+    return make_endpoint(std::move(sockets), options_.value(), protection);
   }
 
   std::unique_ptr<net::Acceptor> acceptor(const net::Lanes& lanes) const override {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tcp transport: two stream connections per endpoint, lane 0 messages, lane 1 bulk. Any thread.
+// The tcp transport: an endpoint is two stream connections, lane 0 messages and lane 1 bulk, and up to
+// kPayloadLanesMax more for pieces of large payload. Any thread.
 #pragma once
 
 #include <memory>

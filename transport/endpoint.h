@@ -147,7 +147,7 @@ struct LaneTraffic {
   std::uint64_t received = 0;  // bytes that have arrived, whether we have read them or not
   bool unread = false;         // some of these we have not: the peer may have to wait for room
 };
-inline constexpr std::size_t kLanesMax = 8;
+inline constexpr std::size_t kLanesMax = 16;
 struct LaneTraffics {
   std::array<LaneTraffic, kLanesMax> lanes;
   std::size_t count = 0;

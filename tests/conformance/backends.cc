@@ -47,6 +47,28 @@ tcp::Options with_helpers(tcp::EngineKind engine) {
   return options;
 }
 
+// Large payload over several connections, also where there are few processors.
+tcp::Options over_lanes(unsigned lanes, tcp::EngineKind engine = tcp::EngineKind::kAuto,
+                        tcp::UringFeatures features = {}) {
+  tcp::Options options = with(engine, features);
+  options.payload_lanes = lanes;
+  return options;
+}
+
+// Each connection's kernel buffers hold some.
+Backend over_lanes_variant(std::string name, const tcp::Options& options) {
+  Backend backend = tcp_variant(std::move(name), options, test::listen_tcp);
+  backend.more_than_fits = std::size_t{16 << 20} * options.payload_lanes;
+  return backend;
+}
+
+Backend encrypted_lanes() {
+  const tcp::Options options = over_lanes(3);
+  Backend backend = keyed_variant("tcp_lanes_3_encrypted", options, secure::Level::kEncrypt);
+  backend.more_than_fits = std::size_t{16 << 20} * options.payload_lanes;
+  return backend;
+}
+
 // Far enough that everything is under way for a while, near enough for a suite of so many messages.
 std::unique_ptr<Endpoint> shaped(std::unique_ptr<Endpoint> endpoint) {
   Result<shaper::Shape> shape = shaper::parse_shape("rtt=40us,rate=20Gbit");
@@ -91,6 +113,10 @@ std::vector<Backend> make_backends() {
       tcp_variant("tcp_uring_send_zc", with(Kind::kUring, kZeroCopy), test::listen_tcp),
       tcp_variant("tcp_uring_minimal", with(Kind::kUring, kMinimal), test::listen_tcp),
       tcp_variant("tcp_poll", with(Kind::kPoll), test::listen_tcp),
+      over_lanes_variant("tcp_lanes_2", over_lanes(2)),
+      over_lanes_variant("tcp_lanes_3_uring", over_lanes(3, Kind::kUring, kZeroCopy)),
+      over_lanes_variant("tcp_lanes_8", over_lanes(8)),
+      encrypted_lanes(),
       keyed_variant("tcp_proven", with(Kind::kAuto), secure::Level::kAuth),
       keyed_variant("tcp_encrypted", with(Kind::kAuto), secure::Level::kEncrypt),
       keyed_variant("tcp_encrypted_chacha", with(Kind::kAuto), secure::Level::kEncrypt,

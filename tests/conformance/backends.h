@@ -22,6 +22,8 @@ struct Backend {
   std::function<std::unique_ptr<Endpoint>(std::unique_ptr<Endpoint>)> wrap = {};
   // Why it cannot be run as two processes; empty: it can.
   std::string one_process_only = {};
+  // More payload than may be on its way while nobody receives it.
+  std::size_t more_than_fits = 8 << 20;
   // At the end of every test; null: nothing.
   std::function<void()> check = {};
 

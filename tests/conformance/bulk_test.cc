@@ -137,9 +137,10 @@ TEST_P(Bulk, ReceivesMayBePostedInAnyOrder) {
 
 // Payload without a receiver stops neither messages nor the other direction.
 TEST_P(Bulk, WaitingPayloadStopsNoMessage) {
-  const auto client = [](std::unique_ptr<Endpoint> endpoint) {
+  const std::size_t bytes = GetParam().backend->more_than_fits;
+  const auto client = [bytes](std::unique_ptr<Endpoint> endpoint) {
     Peer peer(std::move(endpoint));
-    const std::vector<std::byte> source = test::pattern(8 * kMiB, 1);
+    const std::vector<std::byte> source = test::pattern(bytes, 1);
     BulkCompletion done;
     ASSERT_OK(peer.bulk().send(1, source, done));
     for (std::uint32_t id = 1; id <= 200; ++id) {
@@ -148,13 +149,13 @@ TEST_P(Bulk, WaitingPayloadStopsNoMessage) {
       ASSERT_OK(got.status());
       ASSERT_EQ(got->header.request_id, id);
     }
-    EXPECT_FALSE(done.done()) << "8 MiB were accepted although nobody receives them";
+    EXPECT_FALSE(done.done()) << bytes << " bytes were accepted although nobody receives them";
     receive_in_pieces(peer, 2, {kMiB});
     ASSERT_OK(peer.send(0x0102, 1));
     ASSERT_OK(peer.await(done));
     part(peer);
   };
-  const auto server = [](std::unique_ptr<Endpoint> endpoint) {
+  const auto server = [bytes](std::unique_ptr<Endpoint> endpoint) {
     Peer peer(std::move(endpoint));
     for (std::uint32_t id = 1; id <= 200; ++id) {
       Result<Message> message = peer.receive();
@@ -163,7 +164,7 @@ TEST_P(Bulk, WaitingPayloadStopsNoMessage) {
     }
     send_in_pieces(peer, 2, {kMiB});
     ASSERT_OK(peer.receive().status());
-    receive_in_pieces(peer, 1, {8 * kMiB});
+    receive_in_pieces(peer, 1, {bytes});
     part(peer);
   };
   run(client, server);

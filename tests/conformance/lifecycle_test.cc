@@ -113,7 +113,7 @@ TEST_P(Lifecycle, CloseDeliversBulkThatWasSent) {
 TEST_P(Lifecycle, LossEndsPendingTransfers) {
   const auto left_alone = [](std::unique_ptr<Endpoint> endpoint) {
     std::vector<std::byte> target(1 << 20);
-    std::vector<std::byte> source(8 << 20);
+    std::vector<std::byte> source(GetParam().backend->more_than_fits);
     BulkCompletion receiving;
     BulkCompletion discarding;
     BulkCompletion sending;

@@ -7,10 +7,14 @@ import struct
 import threading
 
 ATTACH_BYTES = 56
-LANES = {(0, 0): "control", (3, 0): "message", (3, 1): "bulk"}  # by transport kind and number in the attach frame
+PAYLOAD = ("payload 1", "payload 2")  # with TF_TCP_LANES=2
+# By transport kind and number in the attach frame.
+LANES = {(0, 0): "control", (3, 0): "message", (3, 1): "bulk", (3, 2): PAYLOAD[0], (3, 3): PAYLOAD[1]}
+ALWAYS = ("control", "message", "bulk")
 TO_WORKER, TO_CLIENT = "to the worker", "to the client"
 # Header bytes, and where the number of bytes that follow it lies.
-HEADERS = {"message": (24, "<Q", 16), "bulk": (32, "<I", 8)}
+HEADERS = {"message": (24, "<Q", 16), "bulk": (32, "<I", 8)} | {lane: (32, "<I", 16) for lane in PAYLOAD}
+STRIPE = 2  # flags of a bulk header that nothing follows
 
 
 class Flip:
@@ -24,6 +28,7 @@ class HeaderWalk:
     """Finds the headers in one direction of one lane."""
 
     def __init__(self, lane):
+        self.lane = lane
         self.size, self.form, self.length_at = HEADERS[lane]
         self.header, self.body = b"", 0
 
@@ -47,6 +52,8 @@ class HeaderWalk:
             out += sent
             if len(self.header) == self.size:
                 self.body = struct.unpack_from(self.form, self.header, self.length_at)[0]
+                if self.lane == "bulk" and struct.unpack_from("<I", self.header, 12)[0] == STRIPE:
+                    self.body = 0
                 self.header = b""
         return bytes(out), done
 

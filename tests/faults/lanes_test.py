@@ -3,7 +3,7 @@
 import os
 import time
 
-from between import Between, Flip, HEADERS, LANES, TO_CLIENT, TO_WORKER
+from between import ALWAYS, Between, Flip, PAYLOAD, TO_CLIENT, TO_WORKER
 from harness import DEINITIALIZED, FaultTest, MIB, SLOWER, Worker, eventually, main
 
 TIMEOUT_S = 3
@@ -12,6 +12,9 @@ NOTICE_S = TIMEOUT_S + 2  # the last probe may leave late, and the machine may b
 ARRIVAL_S = TIMEOUT_S + 3 * TIMEOUT_S / 4 + 1  # a report and two looks more, each a quarter of the time
 ROUND_BYTES = 1 * MIB
 FIELDS = {"message": (0, 4, 6, 8, 11, 12, 16, 20), "bulk": (0, 7, 8, 10, 12, 16, 20, 24)}
+PIECE_FIELDS = (0, 7, 8, 13, 16, 18, 20, 24)
+ROUNDS = (("rounds", ROUND_BYTES), "round")
+COPIES = ((("copy-in", 32 * MIB), "copying"), (("copy-out", 32 * MIB), "copying"))
 
 
 class LaneTest(FaultTest):
@@ -50,25 +53,23 @@ class LaneTest(FaultTest):
 
 class OneLane(LaneTest):
     def test_closed_alone(self):
-        for lane in LANES.values():
-            for scenario, until in ((("rounds", ROUND_BYTES), "round"), (("copy-out", 32 * MIB), "copying"),
-                                    (("copy-in", 32 * MIB), "copying"), (("hold", MIB), "holding")):
+        for lane in ALWAYS:
+            for scenario, until in (ROUNDS, *COPIES, (("hold", MIB), "holding")):
                 with self.subTest(f"{lane} {scenario[0]}"):
                     self.strike(scenario, until, lambda between, lane=lane: between.close(lane), AT_ONCE_S)
 
     def test_cut_alone(self):
         """The network carries one connection no longer, and the others as before. Where it has something to send in
         both directions, no kernel tells that by itself."""
-        for lane in HEADERS:
-            for scenario, until in ((("rounds", ROUND_BYTES), "round"), (("copy-in", 32 * MIB), "copying"),
-                                    (("copy-out", 32 * MIB), "copying")):
+        for lane in FIELDS:
+            for scenario, until in (ROUNDS, *COPIES):
                 with self.subTest(f"{lane} {scenario[0]}"):
                     told, log = self.strike(scenario, until, lambda between, lane=lane: between.fall_silent(lane),
                                             ARRIVAL_S, ARRIVAL_S)
                     self.assertRegex(told + log, "lane have not arrived|timed out")
 
     def test_changed_on_its_way(self):
-        for lane in HEADERS:
+        for lane in FIELDS:
             for direction in (TO_WORKER, TO_CLIENT):
                 for offset in FIELDS[lane]:
                     with self.subTest(f"{lane} {direction} byte {offset}"):
@@ -77,6 +78,32 @@ class OneLane(LaneTest):
 
                         told, log = self.strike(("rounds", ROUND_BYTES), "round", flip, AT_ONCE_S)
                         self.assertRegex(told if direction == TO_CLIENT else log, "seal|magic")
+
+
+class PayloadLane(LaneTest):
+    """One of two, with the other going on as before."""
+
+    def test_closed_alone(self):
+        for scenario, until in (*COPIES, (("hold", MIB), "holding")):
+            with self.subTest(scenario[0]):
+                self.strike(scenario, until, lambda between: between.close(PAYLOAD[0]), AT_ONCE_S, TF_TCP_LANES="2")
+
+    def test_cut_alone(self):
+        for scenario, until in COPIES:
+            with self.subTest(scenario[0]):
+                told, log = self.strike(scenario, until, lambda between: between.fall_silent(PAYLOAD[0]), ARRIVAL_S,
+                                        ARRIVAL_S, TF_TCP_LANES="2")
+                self.assertRegex(told + log, "payload 1 lane have not arrived|timed out")
+
+    def test_changed_on_its_way(self):
+        for direction in (TO_WORKER, TO_CLIENT):
+            for offset in PIECE_FIELDS:
+                with self.subTest(f"{direction} byte {offset}"):
+                    def flip(between, direction=direction, offset=offset):
+                        between.flip = Flip(PAYLOAD[0], direction, offset)
+
+                    told, log = self.strike(*ROUNDS, flip, AT_ONCE_S, TF_TCP_LANES="2")
+                    self.assertRegex(told if direction == TO_CLIENT else log, "seal|magic")
 
 
 class Network(LaneTest):

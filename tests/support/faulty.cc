@@ -2,12 +2,16 @@
 #include "tests/support/faulty.h"
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 namespace tf::test {
 namespace {
+
+constexpr std::chrono::milliseconds kLook{1};
+constexpr std::size_t kLanesOfRoles = 2;  // messages and bulk, which the endpoint's users move
 
 class Faulty final : public Endpoint, private BulkPlane {
  public:
@@ -37,7 +41,13 @@ class Faulty final : public Endpoint, private BulkPlane {
     return delivered;
   }
   BulkPlane& bulk() override { return *this; }
-  Status wait(Interest interest, Deadline deadline) override { return inner_->wait(interest, deadline); }
+  // Where the transport's own threads move payload, only a look from time to time finds how much it was.
+  Status wait(Interest interest, Deadline deadline) override {
+    if (faults_.cut_after_bulk_bytes == Faults{}.cut_after_bulk_bytes)
+      return inner_->wait(interest, deadline);
+    return inner_->wait(interest, deadline.sooner(Deadline::after(kLook)));
+  }
+  LaneTraffics lane_traffic() const override { return inner_->lane_traffic(); }
   void fail(Status reason) override { inner_->fail(std::move(reason)); }
   Status status() const override { return inner_->status(); }
 
@@ -56,11 +66,21 @@ class Faulty final : public Endpoint, private BulkPlane {
     Result<std::size_t> moved = inner_->bulk().move_payload();
     if (!moved) return moved;
     const std::uint64_t total = bulk_bytes_.fetch_add(*moved, std::memory_order_relaxed) + *moved;
-    if (*moved > 0 && total > faults_.cut_after_bulk_bytes) {
+    if ((*moved > 0 && total > faults_.cut_after_bulk_bytes) ||
+        moved_by_threads() > faults_.cut_after_bulk_bytes) {
       cut();
       return inner_->status();
     }
     return moved;
+  }
+
+  // Bytes of the lanes that have threads of their own.
+  std::uint64_t moved_by_threads() const {
+    const LaneTraffics traffics = inner_->lane_traffic();
+    std::uint64_t bytes = 0;
+    for (std::size_t lane = kLanesOfRoles; lane < traffics.count; ++lane)
+      bytes += traffics.lanes[lane].sent + traffics.lanes[lane].received;
+    return bytes;
   }
 
   void cut() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz entry: bytes of a hostile peer on the two lanes of a tcp endpoint. The endpoint delivers what is
-// whole, then tells of the end; it never waits for more. Headers that are otherwise plausible are sealed
-// here: no mutation would hit upon a seal.
+// Fuzz entry: bytes of a hostile peer on the lanes of a tcp endpoint: messages, bulk, and two for pieces. The
+// endpoint delivers what is whole, then tells of the end; it never waits for more. Headers that are otherwise
+// plausible are sealed here: no mutation would hit upon a seal.
 #include <sys/socket.h>
 
 #include <chrono>
@@ -12,14 +12,15 @@
 #include "input.h"
 #include "tcp/bulk_lane.h"
 #include "tcp/seal.h"
+#include "tcp/stripes.h"
 #include "tcp/transport.h"
 #include "transport/endpoint.h"
 #include "transport/net/fd.h"
 
 namespace {
 
-constexpr std::uint32_t kLanes = 2;
-constexpr std::size_t kLandingBytes = 4096;
+constexpr std::uint32_t kLanes = tf::tcp::connections_for(2);
+constexpr std::size_t kLandingBytes = 2 * tf::tcp::kPieceBytesMin + 100;
 
 class Sink final : public tf::MessageSink {
  public:
@@ -43,8 +44,14 @@ void seal(tf::FrameHeader& header) {
 void seal(tf::tcp::ChunkHeader& header) {
   if (header.seal == 0) header.seal = tf::tcp::seal_of(header);
 }
+void seal(tf::tcp::PieceHeader& header) {
+  if (header.seal == 0) header.seal = tf::tcp::seal_of(header);
+}
 std::uint64_t body_of(const tf::FrameHeader& header) { return header.payload_length; }
-std::uint64_t body_of(const tf::tcp::ChunkHeader& header) { return header.bytes; }
+std::uint64_t body_of(const tf::tcp::ChunkHeader& header) {
+  return header.flags == tf::tcp::kChunkStripe ? 0 : header.bytes;
+}
+std::uint64_t body_of(const tf::tcp::PieceHeader& header) { return header.bytes; }
 
 // Header by header, for as long as their lengths lead to another.
 template <typename Header>
@@ -80,17 +87,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   token.bytes[0] = 1;
   const std::unique_ptr<tf::net::Acceptor> acceptor = tf::tcp::transport().acceptor(token);
   tf::net::OwnedFd far[kLanes];
-  const std::size_t first = input.take<std::uint16_t>();
-  const std::vector<std::byte> messages = sealed<tf::FrameHeader>(input.take_bytes(first));
-  const std::vector<std::byte> bytes[kLanes] = {messages, sealed<tf::tcp::ChunkHeader>(input.rest())};
+  std::size_t lengths[kLanes - 1];
+  for (std::size_t& length : lengths) length = input.take<std::uint32_t>();
+  std::vector<std::byte> bytes[kLanes];
+  bytes[0] = sealed<tf::FrameHeader>(input.take_bytes(lengths[0]));
+  bytes[1] = sealed<tf::tcp::ChunkHeader>(input.take_bytes(lengths[1]));
+  bytes[2] = sealed<tf::tcp::PieceHeader>(input.take_bytes(lengths[2]));
+  bytes[3] = sealed<tf::tcp::PieceHeader>(input.rest());
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
     tf::net::OwnedFd near;
     if (!make_pair(near, far[lane])) return 0;
-    if (!acceptor->attach(std::move(near), {token, tf::tcp::kKind, lane}).is_ok()) return 0;
+    if (!acceptor->attach(std::move(near), {token, tf::tcp::kKind, lane, kLanes}).is_ok()) return 0;
     static_cast<void>(::send(far[lane].get(), bytes[lane].data(), bytes[lane].size(), MSG_NOSIGNAL));
   }
   tf::Result<std::unique_ptr<tf::Endpoint>> endpoint = acceptor->finish();
-  if (!endpoint || *endpoint == nullptr) __builtin_trap();  // both lanes are there
+  if (!endpoint || *endpoint == nullptr) __builtin_trap();  // all lanes are there
   std::vector<std::byte> landing(kLandingBytes);
   tf::BulkCompletion landed;
   tf::BulkCompletion thrown_away;

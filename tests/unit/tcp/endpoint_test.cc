@@ -54,7 +54,7 @@ class BarePeer : public testing::TestWithParam<EngineKind> {
   }
   static Bare make() {
     Bare bare;
-    std::array<net::OwnedFd, 2> ours;
+    std::vector<net::OwnedFd> ours(2);
     for (std::size_t lane = 0; lane < 2; ++lane) {
       int pair[2] = {-1, -1};
       EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
@@ -63,7 +63,7 @@ class BarePeer : public testing::TestWithParam<EngineKind> {
     }
     Options options;
     options.engine = GetParam();
-    Result<std::unique_ptr<Endpoint>> made = make_endpoint(std::move(ours[0]), std::move(ours[1]), options);
+    Result<std::unique_ptr<Endpoint>> made = make_endpoint(std::move(ours), options);
     EXPECT_TRUE(made.is_ok()) << made.status().to_string();
     bare.endpoint = std::move(*made);
     return bare;

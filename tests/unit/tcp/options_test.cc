@@ -34,6 +34,21 @@ TEST(TcpOptions, ThreadsThatHelpToEncrypt) {
     EXPECT_EQ(parse_crypto_helpers(text).code(), Code::kInvalidArgument) << text;
 }
 
+TEST(TcpOptions, LanesForLargePayload) {
+  EXPECT_EQ(parse_payload_lanes("").value(), default_payload_lanes());
+  EXPECT_EQ(parse_payload_lanes("1").value(), 1u);
+  EXPECT_EQ(parse_payload_lanes(std::to_string(kPayloadLanesMax)).value(), kPayloadLanesMax);
+  for (const char* text : {"0", "-1", "9", "1x", "x", " 1", "99999999999999999999"}) {
+    const Result<unsigned> lanes = parse_payload_lanes(text);
+    EXPECT_EQ(lanes.code(), Code::kInvalidArgument) << text;
+    EXPECT_NE(lanes.status().message().find("1 to 8"), std::string::npos);
+  }
+  EXPECT_GE(default_payload_lanes(), 1u);
+  EXPECT_LE(default_payload_lanes(), kPayloadLanesMax);
+  EXPECT_EQ(connections_for(1), kConnectionsMin);
+  EXPECT_EQ(connections_for(kPayloadLanesMax), kConnectionsMax);
+}
+
 TEST(TcpProbe, SaysWhyNot) {
   EXPECT_NE(explain_setup_failure(EPERM, 2).message().find("io_uring_disabled=2"), std::string::npos);
   EXPECT_NE(explain_setup_failure(EPERM, 0).message().find("seccomp"), std::string::npos);

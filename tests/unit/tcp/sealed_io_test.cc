@@ -59,7 +59,7 @@ class SealedIo : public testing::TestWithParam<unsigned> {
   }
   LaneIo make(int socket, secure::Side own) const {
     Result<LaneIo> io =
-        make_sealed_io(make_poll_io(socket), {.session = session_, .own = own}, Lane::kBulk, GetParam());
+        make_sealed_io(make_poll_io(socket), {.session = session_, .own = own}, kBulkConnection, GetParam());
     EXPECT_TRUE(io.is_ok()) << io.status().to_string();
     return std::move(*io);
   }

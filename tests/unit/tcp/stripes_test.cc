@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stripes: every byte has one place, whatever order pieces come in and whatever a peer invents.
+#include "tcp/stripes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace tf::tcp {
+namespace {
+
+constexpr std::size_t kPiece = kPieceBytesMin;
+
+PieceHeader header_of(std::uint64_t stripe, std::size_t offset, std::size_t bytes) {
+  PieceHeader header;
+  header.stripe = stripe;
+  header.offset = offset;
+  header.bytes = static_cast<std::uint32_t>(bytes);
+  header.seal = seal_of(header);
+  return header;
+}
+
+class Stripes : public testing::Test {
+ protected:
+  // As a piece lane does.
+  void land(const PieceHeader& header, std::span<const std::byte> source) {
+    const Result<bool> taken = incoming_.take(header);
+    ASSERT_TRUE(taken.is_ok()) << taken.status().to_string();
+    ASSERT_TRUE(taken.value());
+    for (std::size_t at = 0; at < header.bytes;) {
+      const auto place = incoming_.place(header.stripe, header.offset + at, header.bytes - at);
+      ASSERT_GT(place.bytes, 0U);
+      if (!place.target.empty()) std::memcpy(place.target.data(), source.data() + at, place.bytes);
+      (void)incoming_.land(header.stripe, header.offset + at, place.bytes);
+      at += place.bytes;
+    }
+  }
+  static std::vector<std::byte> bytes(std::size_t count) {
+    std::vector<std::byte> made(count);
+    std::minstd_rand random(static_cast<unsigned>(count));
+    for (std::byte& each : made) each = static_cast<std::byte>(random());
+    return made;
+  }
+
+  BulkCompletion done_[3];  // the queue's end completes what is left
+  BulkQueue queue_;
+  OutgoingStripes outgoing_;
+  IncomingStripes incoming_{queue_};
+};
+
+TEST_F(Stripes, PiecesInAnyOrderFillReceivesAndSkipDiscards) {
+  const std::size_t total = 5 * kPiece + 77;
+  const std::vector<std::byte> source = bytes(total);
+  outgoing_.add(1, source, kPiece);
+  EXPECT_EQ(outgoing_.bytes(), total);
+  std::vector<OutgoingStripes::Piece> pieces;
+  while (const auto piece = outgoing_.claim()) pieces.push_back(*piece);
+  ASSERT_EQ(pieces.size(), 6U);
+  EXPECT_TRUE(outgoing_.empty());
+  EXPECT_EQ(outgoing_.bytes(), 0U);
+  std::shuffle(pieces.begin(), pieces.end(), std::minstd_rand(7));
+
+  std::vector<std::byte> first(kPiece + 5);
+  std::vector<std::byte> last(total - first.size() - 100'000);
+  ASSERT_TRUE(queue_.receive(9, first, done_[0]).is_ok());
+  ASSERT_TRUE(queue_.discard(9, 100'000, done_[1]).is_ok());
+  ASSERT_TRUE(queue_.receive(9, last, done_[2]).is_ok());
+  incoming_.open(9, total, kPiece);
+  ASSERT_TRUE(incoming_.reserve().value());
+  for (const auto& piece : pieces) {
+    EXPECT_TRUE(incoming_.has_open(9));
+    EXPECT_FALSE(done_[0].done() && done_[1].done() && done_[2].done());
+    land(piece.header, piece.source);
+  }
+  EXPECT_FALSE(incoming_.has_open(9));
+  for (const BulkCompletion& each : done_) ASSERT_TRUE(each.done() && each.status().is_ok());
+  EXPECT_TRUE(std::ranges::equal(first, std::span(source).first(first.size())));
+  EXPECT_TRUE(std::ranges::equal(last, std::span(source).last(last.size())));
+}
+
+TEST_F(Stripes, ASendEndsWithItsLastPieceWhicheverThatIs) {
+  const std::vector<std::byte> source = bytes(3 * kPiece);
+  BulkCompletion& large = done_[0];
+  BulkCompletion& small = done_[1];
+  ASSERT_TRUE(queue_.send(1, source, large).is_ok());
+  ASSERT_TRUE(queue_.send(2, std::span(source).first(10), small).is_ok());
+  const auto next = queue_.next_send();
+  queue_.hand_over_send(source.size());
+  outgoing_.add(next->id, next->source, kPiece);
+  // The small one behind it goes its own way, and ends first.
+  const auto behind = queue_.next_send();
+  ASSERT_EQ(behind->tag, 2U);
+  queue_.hand_over_send(10);
+  EXPECT_TRUE(queue_.finish_send(behind->id, 10));
+  EXPECT_TRUE(small.done());
+  for (int piece = 0; piece < 3; ++piece) {
+    EXPECT_FALSE(large.done());
+    const auto claimed = outgoing_.claim();
+    EXPECT_EQ(queue_.finish_send(claimed->send, claimed->source.size()), piece == 2);
+  }
+  EXPECT_TRUE(large.done() && large.status().is_ok());
+}
+
+TEST_F(Stripes, WaitForReceivesInTheOrderOfTheTag) {
+  std::vector<std::byte> target(2 * kPiece);
+  incoming_.open(4, 2 * kPiece, kPiece);
+  EXPECT_FALSE(incoming_.reserve().value());
+  ASSERT_TRUE(incoming_.take(header_of(1, kPiece, kPiece)).value());
+  EXPECT_EQ(incoming_.place(1, kPiece, kPiece).bytes, 0U);
+  ASSERT_TRUE(queue_.receive(4, std::span(target).first(kPiece + 10), done_[0]).is_ok());
+  const std::uint64_t before = incoming_.news();
+  EXPECT_FALSE(incoming_.reserve().value());
+  EXPECT_NE(incoming_.news(), before);
+  EXPECT_EQ(incoming_.place(1, kPiece, kPiece).bytes, 10U);
+  ASSERT_TRUE(queue_.receive(4, std::span(target).subspan(kPiece + 10), done_[1]).is_ok());
+  EXPECT_TRUE(incoming_.reserve().value());
+  EXPECT_EQ(incoming_.place(1, kPiece + 10, kPiece).target.data(), target.data() + kPiece + 10);
+}
+
+TEST_F(Stripes, WhatNobodyAskedForIsRefused) {
+  queue_.refuse_unasked();
+  incoming_.open(4, kPiece, kPiece);
+  EXPECT_EQ(incoming_.reserve().code(), Code::kProtocol);
+}
+
+TEST_F(Stripes, PiecesThatDoNotFitAreRefused) {
+  std::vector<std::byte> target(2 * kPiece + 5);
+  ASSERT_TRUE(queue_.receive(4, target, done_[0]).is_ok());
+  incoming_.open(4, target.size(), kPiece);
+  ASSERT_TRUE(incoming_.reserve().value());
+  EXPECT_FALSE(incoming_.take(header_of(2, 0, kPiece)).value());  // announced later, perhaps
+  EXPECT_EQ(incoming_.take(header_of(1, 1, kPiece)).code(), Code::kProtocol);
+  EXPECT_EQ(incoming_.take(header_of(1, 3 * kPiece, 5)).code(), Code::kProtocol);
+  EXPECT_EQ(incoming_.take(header_of(1, 0, kPiece - 1)).code(), Code::kProtocol);
+  EXPECT_EQ(incoming_.take(header_of(1, 2 * kPiece, kPiece)).code(), Code::kProtocol);
+  land(header_of(1, kPiece, kPiece), target);
+  EXPECT_EQ(incoming_.take(header_of(1, kPiece, kPiece)).code(), Code::kProtocol);  // a second time
+  land(header_of(1, 0, kPiece), target);
+  EXPECT_FALSE(done_[0].done());
+  land(header_of(1, 2 * kPiece, 5), target);
+  EXPECT_TRUE(done_[0].done());
+  EXPECT_EQ(incoming_.take(header_of(1, 0, kPiece)).code(), Code::kProtocol);  // complete
+}
+
+TEST_F(Stripes, IncompleteOnesAreBounded) {
+  for (std::size_t count = 0; count < kStripesMax; ++count) {
+    ASSERT_FALSE(incoming_.full());
+    incoming_.open(count, 1, kPiece);
+  }
+  EXPECT_TRUE(incoming_.full());
+}
+
+TEST(StripeHeaders, EveryFlippedBitIsRefused) {
+  const PieceHeader good = header_of(3, 2 * kPiece, kPiece);
+  ASSERT_TRUE(validate(good).is_ok());
+  for (std::size_t bit = 0; bit < 8 * sizeof good; ++bit) {
+    PieceHeader bad = good;
+    std::span bytes = std::as_writable_bytes(std::span(&bad, 1));
+    bytes[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);
+    EXPECT_EQ(validate(bad).code(), Code::kProtocol) << bit;
+  }
+  EXPECT_FALSE(validate(header_of(0, 0, kPiece)).is_ok());
+  EXPECT_FALSE(validate(header_of(1, kStripeBytesMax, kPiece)).is_ok());
+  EXPECT_FALSE(validate(header_of(1, 0, 0)).is_ok());
+  EXPECT_FALSE(validate(header_of(1, 0, kPieceBytesMax + 1)).is_ok());
+  EXPECT_FALSE(validate_stripe(0, kPiece).is_ok());
+  EXPECT_FALSE(validate_stripe(kStripeBytesMax + 1, kPiece).is_ok());
+  EXPECT_FALSE(validate_stripe(1, kPieceBytesMin - 1).is_ok());
+  EXPECT_FALSE(validate_stripe(1, kPieceBytesMax + 1).is_ok());
+}
+
+TEST(StripeSizes, EachLaneGetsAPieceAndEachPieceIsWorthIt) {
+  EXPECT_EQ(piece_bytes_for(kStripedBytesMin, 8), kPieceBytesMin);
+  EXPECT_EQ(piece_bytes_for(1 << 20, 8), 128U << 10);
+  EXPECT_EQ(piece_bytes_for(1 << 20, 3), 512U << 10);
+  EXPECT_EQ(piece_bytes_for(kStripeBytesMax, 8), kPieceBytesMax);
+}
+
+}  // namespace
+}  // namespace tf::tcp
