@@ -11,10 +11,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <barrier>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <iterator>
+#include <optional>
+#include <thread>
 #include <vector>
 
 #include "benchmarks/placement.h"
@@ -73,61 +77,99 @@ int connect_to(const sockaddr_in& address) {
   return -1;
 }
 
-// Forks a process that runs `serve(socket)`; returns our end of the connection, or -1.
+// Runs `work(index)` on as many threads, and waits for them.
+template <typename Work>
+void on_threads(std::size_t count, const Work& work) {
+  std::vector<std::thread> threads;
+  for (std::size_t index = 1; index < count; ++index) threads.emplace_back([&work, index] { work(index); });
+  work(std::size_t{0});
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Forks a process that runs `serve(socket)` for each of the `count` connections, on a thread of its own.
+// Returns our ends; empty after a failure.
 template <typename Serve>
-int start_server(Serve&& serve, pid_t& child) {
+std::vector<int> start_server(Serve&& serve, pid_t& child, std::size_t count = 1) {
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof address;
   if (listener < 0 || ::bind(listener, reinterpret_cast<sockaddr*>(&address), length) != 0 ||
-      ::listen(listener, 1) != 0 ||
+      ::listen(listener, static_cast<int>(count)) != 0 ||
       ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length) != 0) {
     if (listener >= 0) ::close(listener);
-    return -1;
+    return {};
   }
   child = ::fork();
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    leave_to_another_processor();
-    const int socket = ::accept(listener, nullptr, nullptr);
-    tune(socket);
-    serve(socket);
+    if (count == 1) leave_to_another_processor();
+    std::vector<int> peers(count);
+    for (int& peer : peers) tune(peer = ::accept(listener, nullptr, nullptr));
+    on_threads(count, [&](std::size_t index) { serve(peers[index]); });
     ::_exit(0);
   }
-  const int socket = connect_to(address);
+  std::vector<int> sockets(count);
+  for (int& socket : sockets) {
+    socket = connect_to(address);
+    if (socket >= 0) tune(socket);
+  }
   ::close(listener);
-  if (socket >= 0) tune(socket);
-  return socket;
+  return sockets;
 }
 
-void stop(int socket, pid_t child) {
-  if (socket >= 0) ::close(socket);
+void stop(const std::vector<int>& sockets, pid_t child) {
+  for (const int socket : sockets)
+    if (socket >= 0) ::close(socket);
   if (child > 0) ::waitpid(child, nullptr, 0);
 }
 
 // Median rate of `bytes` streamed, in GB/s; 0 when the connection fails.
-double stream_rate(std::vector<char>& memory, Manner manner, double budget_s) {
-  const std::size_t bytes = memory.size();
+double stream_rate(std::vector<char>& memory, Manner manner, double budget_s, unsigned connections) {
+  const std::size_t bytes = memory.size() / connections;
   pid_t child = -1;
-  const int socket = start_server(
+  const std::vector<int> sockets = start_server(
       [bytes, manner](int peer) {
         std::vector<char> target(bytes);
         while (receive_all(peer, target.data(), bytes, manner.spin, manner.piece) && send_all(peer, "!", 1)) {
         }
       },
-      child);
-  char acknowledged = 0;
-  bool alive = socket >= 0;
-  auto once = [&] {
-    alive = alive && send_all(socket, memory.data(), bytes, manner.piece) &&
-            receive_all(socket, &acknowledged, 1, false);
+      child, connections);
+  std::atomic<bool> alive{!sockets.empty()};
+  const auto send_share = [&](std::size_t index) {
+    char acknowledged = 0;
+    if (!send_all(sockets[index], memory.data() + index * bytes, bytes, manner.piece) ||
+        !receive_all(sockets[index], &acknowledged, 1, false))
+      alive = false;
   };
-  once();
-  Samples samples = repeat(budget_s, 3, 100'000, once);
-  stop(socket, child);
-  return alive ? static_cast<double>(bytes) / samples.median() / 1e9 : 0;
+  // The first thread takes the time, and says when it is over; the others look only when all have come
+  // together.
+  std::barrier turn(static_cast<std::ptrdiff_t>(connections));
+  std::atomic<bool> ended{false};
+  double rate = 0;
+  const auto once = [&](std::size_t index) {
+    turn.arrive_and_wait();
+    if (ended) return false;
+    if (alive) send_share(index);
+    turn.arrive_and_wait();
+    return true;
+  };
+  const auto work = [&](std::size_t index) {
+    if (index != 0) {
+      while (once(index)) {
+      }
+      return;
+    }
+    once(0);
+    const Samples samples = repeat(budget_s, 3, 100'000, [&] { once(0); });
+    rate = static_cast<double>(bytes) * connections / samples.median() / 1e9;
+    ended = true;
+    once(0);
+  };
+  on_threads(connections, work);
+  stop(sockets, child);
+  return alive ? rate : 0;
 }
 
 }  // namespace
@@ -135,7 +177,7 @@ double stream_rate(std::vector<char>& memory, Manner manner, double budget_s) {
 double raw_tcp_round_trip_ns(double budget_s) {
   const PinnedHere pinned;
   pid_t child = -1;
-  const int socket = start_server(
+  const std::vector<int> sockets = start_server(
       [](int peer) {
         char message[kMessage];
         while (receive_all(peer, message, sizeof message, true) && send_all(peer, message, sizeof message)) {
@@ -143,21 +185,24 @@ double raw_tcp_round_trip_ns(double budget_s) {
       },
       child);
   char message[kMessage] = {};
-  bool alive = socket >= 0;
+  bool alive = !sockets.empty();
+  const int socket = alive ? sockets.front() : -1;
   Samples samples = repeat(budget_s, 100, 1'000'000, [&] {
     alive = alive && send_all(socket, message, sizeof message) &&
             receive_all(socket, message, sizeof message, true);
   });
-  stop(socket, child);
+  stop(sockets, child);
   return alive ? samples.median() * 1e9 : 0;
 }
 
-double raw_tcp_stream_gb_per_s(std::uint64_t bytes, double budget_s) {
-  const PinnedHere pinned;
+double raw_tcp_stream_gb_per_s(std::uint64_t bytes, double budget_s, unsigned connections) {
+  std::optional<PinnedHere> pinned;
+  if (connections == 1) pinned.emplace();
   std::vector<char> memory(bytes, 'x');
   double best = 0;
   for (const Manner& manner : kManners)
-    best = std::max(best, stream_rate(memory, manner, budget_s / static_cast<double>(std::size(kManners))));
+    best = std::max(
+        best, stream_rate(memory, manner, budget_s / static_cast<double>(std::size(kManners)), connections));
   return best;
 }
 

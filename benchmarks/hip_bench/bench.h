@@ -51,6 +51,8 @@ class Context {
   void leave_out(const std::string& what);
   const std::vector<std::string>& left_out() const { return left_out_; }
   bool over_tcp() const { return options_.transport == "tcp"; }
+  // How many connections carry the payload of a copy: the limit has as many.
+  unsigned tcp_lanes() const;
 
  private:
   const Options& options_;

@@ -126,7 +126,9 @@ class Copies {
   void add(Context& context, const std::string& metric, const Timings& timings, double limit) const {
     context.add(metric, host_.bytes, "GB/s", gb_per_s(host_.bytes, timings.medians.median()),
                 gb_per_s(host_.bytes, timings.tails.quantile(0.99)), limit,
-                context.over_tcp() ? "raw TCP stream" : "memcpy");
+                !context.over_tcp()        ? "memcpy"
+                : context.tcp_lanes() == 1 ? "raw TCP stream"
+                                           : "raw TCP streams");
   }
 
   Buffer host_;
@@ -136,7 +138,8 @@ class Copies {
 };
 
 double raw_limit(const Context& context, std::uint64_t bytes, double budget_s) {
-  return context.over_tcp() ? raw_tcp_stream_gb_per_s(bytes, budget_s) : raw_memcpy_gb_per_s(bytes, budget_s);
+  return context.over_tcp() ? raw_tcp_stream_gb_per_s(bytes, budget_s, context.tcp_lanes())
+                            : raw_memcpy_gb_per_s(bytes, budget_s);
 }
 
 // The limit and the copies take turns, so that a machine that changes its speed changes it for all of them.

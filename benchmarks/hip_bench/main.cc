@@ -9,6 +9,7 @@
 #include "benchmarks/report/provenance.h"
 #include "benchmarks/usage.h"
 #include "reference/gen/programs.h"
+#include "tcp/options.h"
 
 namespace tf::bench {
 Reference read_reference(const std::string& path) {
@@ -30,6 +31,12 @@ void Context::add(const std::string& metric, std::uint64_t bytes, const char* un
     row.limit_name = "native";
   }
   report_.add(std::move(row));
+}
+
+unsigned Context::tcp_lanes() const {
+  const char* const text = std::getenv("TF_TCP_LANES");
+  const Result<unsigned> lanes = tcp::parse_payload_lanes(text == nullptr ? "" : text);
+  return lanes ? lanes.value() : 1;
 }
 
 void Context::leave_out(const std::string& what) {
