@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "tcp/bulk_lane.h"
+#include "tcp/congestion.h"
 #include "tcp/message_lane.h"
 #include "tcp/sealed_io.h"
 #include "transport/base/mutex.h"
@@ -355,6 +356,7 @@ Result<std::unique_ptr<Endpoint>> make_endpoint(std::vector<net::OwnedFd> socket
                                                 const Protection& protection) {
   for (const net::OwnedFd& socket : sockets) {
     TF_RETURN_IF_ERROR(net::watch_idle(socket.get(), options.peer_timeout));
+    TF_RETURN_IF_ERROR(set_congestion(socket.get(), options.congestion));
   }
   auto endpoint = std::make_unique<TcpEndpoint>(std::move(sockets), options.peer_timeout);
   TF_RETURN_IF_ERROR(endpoint->open(options, protection));

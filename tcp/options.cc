@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "tcp/congestion.h"
 #include "transport/base/processor.h"
 #include "transport/net/io_timeout.h"
 
@@ -93,6 +94,9 @@ Result<Options> options_from_environment() {
   const Result<unsigned> lanes = parse_payload_lanes(environment("TF_TCP_LANES"));
   if (!lanes) return lanes.status();
   options.payload_lanes = lanes.value();
+  Result<std::string> congestion = parse_congestion(environment("TF_TCP_CONGESTION"));
+  if (!congestion) return congestion.status();
+  options.congestion = std::move(*congestion);
   const Result<std::chrono::seconds> timeout = net::io_timeout_from_environment();
   if (!timeout) return timeout.status();
   options.peer_timeout = timeout.value();

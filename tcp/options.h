@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 #include <string_view>
 
 #include "transport/base/status.h"
@@ -40,6 +41,7 @@ struct Options {
   // Connections, each with a thread at both ends, that large payload goes over at once. 1: it shares one with
   // small payload, and needs no threads. The client's choice; a worker takes what its clients open.
   unsigned payload_lanes = 1;
+  std::string congestion;  // congestion.h
 };
 
 inline constexpr unsigned kPayloadLanesMax = 8;
@@ -58,8 +60,8 @@ inline constexpr unsigned kCryptoHelpersMax = 8;
 
 // From TF_TCP_ENGINE (auto, uring, poll), TF_TCP_FEATURES (multishot, send_zc, files, separated by commas;
 // unset: multishot,files), TF_TCP_CRYPTO_THREADS (0 to kCryptoHelpersMax; unset: default_crypto_helpers()),
-// TF_TCP_LANES (1 to kPayloadLanesMax; unset: default_payload_lanes()) and TF_IO_TIMEOUT (seconds). Unknown text is
-// kInvalidArgument.
+// TF_TCP_LANES (1 to kPayloadLanesMax; unset: default_payload_lanes()), TF_TCP_CONGESTION (congestion.h) and
+// TF_IO_TIMEOUT (seconds). Unknown text is kInvalidArgument.
 Result<Options> options_from_environment();
 Result<unsigned> parse_crypto_helpers(std::string_view text);
 // As many as pay off on the processors that this process may use.
