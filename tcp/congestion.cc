@@ -56,4 +56,10 @@ Status set_congestion(int socket, const std::string& wanted) {
                                   "); this process may choose from: " + offered()};
 }
 
+std::string describe_congestion(const std::string& wanted) {
+  if (!wanted.empty()) return wanted == "system" ? "of the system" : wanted;
+  return std::string(kForShortPaths) + " where a round trip takes less than " +
+         std::to_string(kShortPath_us / 1000) + " ms, else the system's";
+}
+
 }  // namespace tf::tcp

@@ -17,6 +17,9 @@ Result<std::string> parse_congestion(std::string_view text);
 // A name: that one, and kUnavailable if the kernel refuses it. Does nothing to a socket that is not TCP.
 Status set_congestion(int socket, const std::string& wanted);
 
+// For people: "reno", "cubic where a round trip takes less than 2 ms, else the system's".
+std::string describe_congestion(const std::string& wanted);
+
 // Round trips of a path on one host or inside a data centre.
 inline constexpr unsigned kShortPath_us = 2000;
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tcp/congestion.h"
 #include "tcp/endpoint.h"
 #include "tcp/engine.h"
 #include "tcp/probe.h"
@@ -77,6 +78,16 @@ class TcpTransport final : public net::Transport {
     return options_.value().engine == EngineKind::kUring ? probe().available : Status::ok();
   }
   Status reaches(const net::Address&) const override { return Status::ok(); }
+
+  std::vector<std::string> details() const override {
+    if (!options_) return {};
+    const Options& options = options_.value();
+    const std::string lanes = options.payload_lanes == 1
+                                  ? "one connection for all payload"
+                                  : std::to_string(options.payload_lanes) + " connections for large payload";
+    return {lanes + " (TF_TCP_LANES)",
+            "congestion control " + describe_congestion(options.congestion) + " (TF_TCP_CONGESTION)"};
+  }
 
   bool encrypts() const override { return true; }
 

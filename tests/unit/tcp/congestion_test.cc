@@ -8,7 +8,9 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
+#include "tcp/transport.h"
 #include "transport/net/socket.h"
 
 namespace tf::tcp {
@@ -44,6 +46,20 @@ TEST(TcpCongestion, IsSetOrTheReasonIsTold) {
   const Status refused = set_congestion(socket->get(), "nonesuch");
   EXPECT_EQ(refused.code(), Code::kUnavailable);
   EXPECT_NE(refused.message().find("reno"), std::string::npos) << refused.message();
+}
+
+TEST(TcpTransport, TellsWhatIsInForce) {
+  Options options;
+  options.payload_lanes = 6;
+  options.congestion = "reno";
+  EXPECT_EQ(make_transport(options)->details(),
+            (std::vector<std::string>{"6 connections for large payload (TF_TCP_LANES)",
+                                      "congestion control reno (TF_TCP_CONGESTION)"}));
+  EXPECT_EQ(make_transport({})->details(),
+            (std::vector<std::string>{
+                "one connection for all payload (TF_TCP_LANES)",
+                "congestion control cubic where a round trip takes less than 2 ms, else the system's "
+                "(TF_TCP_CONGESTION)"}));
 }
 
 TEST(TcpCongestion, LeavesOtherSocketsAlone) {
