@@ -64,9 +64,6 @@ void tune_tcp(int socket) {
   if (family_of(socket) == AF_UNIX) return;
   set_flag(socket, IPPROTO_TCP, TCP_NODELAY);
   set_flag(socket, SOL_SOCKET, SO_KEEPALIVE);
-  constexpr std::string_view kLocalCongestion = "cubic";
-  if (stays_on_host(socket))
-    ::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, kLocalCongestion.data(), kLocalCongestion.size());
 }
 
 Status wait_for(int socket, short events, Deadline deadline) {

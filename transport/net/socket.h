@@ -21,8 +21,7 @@
 namespace tf::net {
 
 // Connects to the first socket address that answers. The Status names every address tried and why it failed.
-// TCP sockets get TCP_NODELAY and keepalive. On routes that stay on this host they get congestion control
-// "cubic" where the kernel allows it (BBR paces loopback and costs 40 %).
+// TCP sockets get TCP_NODELAY and keepalive.
 Result<OwnedFd> dial(const Address& address, Deadline deadline);
 
 // dial() and write_attach().

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tcp/transport.h"
+#include "transport/base/file_reader.h"
 #include "transport/net/socket.h"
 
 namespace tf::tcp {
@@ -36,9 +37,11 @@ TEST(TcpCongestion, IsSetOrTheReasonIsTold) {
   ASSERT_TRUE(listener.is_ok()) << listener.status().to_string();
   Result<net::OwnedFd> socket = net::dial(listener->address(), deadline);
   ASSERT_TRUE(socket.is_ok()) << socket.status().to_string();
-  ASSERT_TRUE(set_congestion(socket->get(), "reno").is_ok());  // every kernel has it
-  EXPECT_EQ(congestion_of(socket->get()), "reno");
+  const std::string systems = congestion_of(socket->get());
+  EXPECT_EQ(systems + "\n", read_file("/proc/sys/net/ipv4/tcp_congestion_control", 64));
   ASSERT_TRUE(set_congestion(socket->get(), "system").is_ok());
+  EXPECT_EQ(congestion_of(socket->get()), systems);
+  ASSERT_TRUE(set_congestion(socket->get(), "reno").is_ok());  // every kernel has it
   EXPECT_EQ(congestion_of(socket->get()), "reno");
   ASSERT_TRUE(set_congestion(socket->get(), "").is_ok());
   const std::string chosen = congestion_of(socket->get());
