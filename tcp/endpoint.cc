@@ -183,7 +183,8 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
       bulk_lane_->fail(status());
       return status();
     }
-    const bool ended = piece_ended_.exchange(false, std::memory_order_acq_rel);
+    const bool ended = piece_ended_.load(std::memory_order_relaxed) &&
+                       piece_ended_.exchange(false, std::memory_order_acq_rel);
     if (moved && pieces_ != nullptr && pieces_->is_over()) moved = pieces_->why_over();
     if (moved) return *moved == 0 && ended ? Result<std::size_t>(std::size_t{1}) : moved;
     take_bulk_end(moved.status());
@@ -204,12 +205,10 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
   }
   void piece_lane_over() override { piece_moved(); }
 
-  // Why a lane for payload is over; ok: none is.
-  Status payload_over() const {
-    if (bulk_lane_->is_over()) return bulk_lane_->why();
-    if (pieces_ != nullptr && pieces_->is_over()) return pieces_->why_over();
-    return Status::ok();
-  }
+  // A lane for payload is over.
+  bool payload_over() const { return bulk_lane_->is_over() || (pieces_ != nullptr && pieces_->is_over()); }
+  // REQUIRES: payload_over()
+  Status payload_end() const { return bulk_lane_->is_over() ? bulk_lane_->why() : pieces_->why_over(); }
 
   bool failed() const { return failed_.load(std::memory_order_seq_cst); }
 
@@ -225,8 +224,8 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
       return Status::ok();
     }
     if (!wants(interest, Interest::kBulk)) return would_block();
-    if (const Status over = payload_over(); !over.is_ok()) {
-      take_bulk_end(over);
+    if (payload_over()) {
+      take_bulk_end(payload_end());
       return failed() ? status() : would_block();
     }
     if (bulk_lane_->has_news()) return Status::ok();
@@ -246,7 +245,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
       if (wants(interest, Interest::kBulk) || ended) entries[3] = bulk_lane_->input();
       if (wants(interest, Interest::kBulk)) entries[4] = bulk_lane_->output();
       int cap_ms = 60'000;
-      if (ended || !payload_over().is_ok()) cap_ms = kLossSlice_ms;
+      if (ended || payload_over()) cap_ms = kLossSlice_ms;
       if (seat < 0) cap_ms = kNoSeatSlice_ms;
       ::poll(entries.data(), entries.size(), deadline.poll_timeout_ms(cap_ms));
       if (entries[2].revents != 0) messages_->flush();
@@ -257,12 +256,11 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
   // --- loss ---
   // One lane has ended: nothing more is sent, even if there is more to read.
   Status lane_lost() const {
-    const Status over = payload_over();
-    if (!message_ended_.load(std::memory_order_acquire) && over.is_ok()) return Status::ok();
+    if (!message_ended_.load(std::memory_order_acquire) && !payload_over()) return Status::ok();
     const MutexLock lock(failure_mutex_);
     if (!failure_.is_ok()) return failure_;
     // Not always a loss: the mover that found a malformed chunk may be about to tell it.
-    return loss_.is_ok() ? over : loss_;
+    return loss_.is_ok() ? payload_end() : loss_;
   }
 
   void note_message_end(const Status& reason) {
