@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "transport/base/mutex.h"
+#include "worker/base/runtime_version.h"
 
 namespace tf::worker {
 namespace {
 
 using std::chrono::microseconds;
 
-constexpr int kMendedVersion = 50'600'000;  // hipRuntimeGetVersion() of ROCm 5.6
 // Short waits are polled before they come here (session/short_waits.h): these are long.
 constexpr microseconds kFirstPause{20};
 constexpr microseconds kPauseMax{200};
@@ -23,10 +23,7 @@ constexpr microseconds kPauseMax{200};
 protocol::HipTable runtime;  // its own functions
 
 bool waits_early() {
-  static const bool early = [] {
-    int version = 0;
-    return runtime.hipRuntimeGetVersion(&version) != hipSuccess || version < kMendedVersion;
-  }();
+  static const bool early = is_older_than(kRocm56, runtime);
   return early;
 }
 

@@ -12,20 +12,17 @@
 
 #include "transport/base/mutex.h"
 #include "worker/base/ranges.h"
+#include "worker/base/runtime_version.h"
 
 namespace tf::worker {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-constexpr int kFirstThatTakesBack = 50'600'000;  // hipRuntimeGetVersion() of ROCm 5.6
 
 protocol::HipTable amds;  // its own functions
 
 bool aborts_where_addresses_are_the_same() {
-  static const bool aborts = [] {
-    int version = 0;
-    return amds.hipRuntimeGetVersion(&version) != hipSuccess || version < kFirstThatTakesBack;
-  }();
+  static const bool aborts = is_older_than(kRocm56, amds);
   return aborts;
 }
 
