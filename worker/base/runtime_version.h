@@ -9,9 +9,9 @@ namespace tf::worker {
 inline constexpr int kRocm56 = 50'600'000;  // hipRuntimeGetVersion() of ROCm 5.6
 
 // A runtime that does not tell its version counts as older.
-inline bool is_older_than(int version, const protocol::HipTable& hip) {
+inline bool is_older_than(int version, const protocol::HipTable& runtime) {
   int found = 0;
-  return hip.hipRuntimeGetVersion(&found) != hipSuccess || found < version;
+  return runtime.hipRuntimeGetVersion(&found) != hipSuccess || found < version;
 }
 
 }  // namespace tf::worker
