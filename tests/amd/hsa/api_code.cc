@@ -252,6 +252,23 @@ hsa_status_t hsa_executable_get_symbol_by_name(hsa_executable_t handle, const ch
   });
 }
 
+hsa_status_t hsa_executable_iterate_symbols(hsa_executable_t handle,
+                                            hsa_status_t (*callback)(hsa_executable_t,
+                                                                     hsa_executable_symbol_t, void*),
+                                            void* data) {
+  return with_runtime([&](Runtime& runtime) {
+    const Executable* executable = runtime.loader.executable(handle);
+    if (executable == nullptr) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
+    if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    hsa_status_t status = HSA_STATUS_SUCCESS;
+    for (const auto& [key, symbol] : executable->symbols) {
+      if (status == HSA_STATUS_SUCCESS)
+        status = callback(handle, {reinterpret_cast<std::uint64_t>(symbol.get())}, data);
+    }
+    return status;
+  });
+}
+
 hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t handle,
                                             hsa_executable_symbol_info_t attribute, void* value) {
   return with_runtime([&](Runtime& runtime) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hsa_ext_amd.h, asynchronous copies and their times.
 #include "tests/amd/hsa/api.h"
+#include "tests/amd/hsa/newer.h"
 
 namespace tf::amd::hsa {
 namespace {
@@ -24,6 +25,11 @@ std::optional<CopyEngine::Copy> copy_with(Runtime& runtime, std::uint32_t count,
 
 // The agent whose engine copies: the GPU at one of the ends.
 Agent* engine_agent(Agent& target, Agent& source) { return source.is_gpu() ? &source : &target; }
+
+// The only engine of that agent that copies in this direction.
+hsa_amd_sdma_engine_id_t engine_id(const Agent& source) {
+  return source.is_gpu() ? HSA_AMD_SDMA_ENGINE_1 : HSA_AMD_SDMA_ENGINE_0;
+}
 
 hsa_status_t refuse_range(const char* function, const void* at, std::size_t bytes) {
   return refuse(function,
@@ -77,6 +83,33 @@ hsa_status_t hsa_amd_memory_async_copy(void* target, hsa_agent_t target_agent, c
     copy->move = [=] { std::memmove(target, source, bytes); };
     (from->is_gpu() ? engine.from_device : engine.to_device)->submit(std::move(*copy));
     return HSA_STATUS_SUCCESS;
+  });
+}
+
+// Each direction has one engine, and its copies queue up: it always takes another one.
+hsa_status_t hsa_amd_memory_copy_engine_status(hsa_agent_t target_agent, hsa_agent_t source_agent,
+                                               uint32_t* engines) {
+  return with_runtime([&](Runtime& runtime) {
+    const Agent* to = runtime.agent(target_agent);
+    const Agent* from = runtime.agent(source_agent);
+    if (to == nullptr || from == nullptr || to == from) return HSA_STATUS_ERROR_INVALID_AGENT;
+    if (engines == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    *engines = engine_id(*from);
+    return HSA_STATUS_SUCCESS;
+  });
+}
+
+hsa_status_t hsa_amd_memory_async_copy_on_engine(void* target, hsa_agent_t target_agent, const void* source,
+                                                 hsa_agent_t source_agent, size_t bytes, uint32_t count,
+                                                 const hsa_signal_t* signals, hsa_signal_t completion,
+                                                 hsa_amd_sdma_engine_id_t engine,
+                                                 bool /*force_copy_on_sdma*/) {
+  return with_runtime([&](Runtime& runtime) {
+    const Agent* from = runtime.agent(source_agent);
+    if (from == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+    if (engine != engine_id(*from)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    return hsa_amd_memory_async_copy(target, target_agent, source, source_agent, bytes, count, signals,
+                                     completion);
   });
 }
 

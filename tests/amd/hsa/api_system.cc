@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tests/amd/hsa/api.h"
+#include "tests/amd/hsa/newer.h"
 
 namespace tf::amd::hsa {
 namespace {
@@ -132,7 +133,7 @@ hsa_status_t uuid_into(const Agent& agent, void* value) {
 }
 
 // The attributes of hsa_amd_agent_info_t.
-hsa_status_t amd_agent_info(const Agent& agent, unsigned attribute, void* value) {
+hsa_status_t amd_agent_info(const Runtime& runtime, const Agent& agent, unsigned attribute, void* value) {
   const bool gpu = agent.is_gpu();
   const auto number = [&](std::uint32_t of_gpu, std::uint32_t of_host = 0) {
     return put(value, gpu ? of_gpu : of_host);
@@ -161,6 +162,12 @@ hsa_status_t amd_agent_info(const Agent& agent, unsigned attribute, void* value)
     case HSA_AMD_AGENT_INFO_ASIC_REVISION: return number(0);
     case HSA_AMD_AGENT_INFO_SVM_DIRECT_HOST_ACCESS: return put(value, !gpu);
     case HSA_AMD_AGENT_INFO_COOPERATIVE_COMPUTE_UNIT_COUNT: return number(kComputeUnits);
+    case HSA_AMD_AGENT_INFO_MEMORY_AVAIL:
+      return put(value, std::uint64_t{runtime.memory.available(agent.index)});
+    case HSA_AMD_AGENT_INFO_TIMESTAMP_FREQUENCY:
+      return put(value, gpu ? isa::kRealTimeFrequency : std::uint64_t{0});
+    case HSA_AMD_AGENT_INFO_NUM_SDMA_ENG: return number(2);  // one for each direction
+    case HSA_AMD_AGENT_INFO_NUM_SDMA_XGMI_ENG: return number(0);
     default: return refuse_attribute("hsa_agent_get_info", attribute);
   }
 }
@@ -281,7 +288,7 @@ hsa_status_t hsa_agent_get_info(hsa_agent_t handle, hsa_agent_info_t attribute, 
     if (agent == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
     if (value == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     const unsigned number = attribute;
-    return number >= HSA_AMD_AGENT_INFO_CHIP_ID ? amd_agent_info(*agent, number, value)
+    return number >= HSA_AMD_AGENT_INFO_CHIP_ID ? amd_agent_info(runtime, *agent, number, value)
                                                 : agent_info(*agent, number, value);
   });
 }

@@ -30,6 +30,7 @@ constexpr std::uint32_t kPrivateApertureHigh = 0x00020000;
 constexpr std::uint32_t kGroupSegmentBytesMax = 64 * 1024;
 constexpr std::uint32_t kPrivateSegmentBytesMax = 128 * 1024;  // of each lane
 constexpr std::uint32_t kWorkGroupItemsMax = 1024;
+constexpr std::uint64_t kRealTimeFrequency = 100'000'000;  // in Hz, of s_memrealtime
 
 // What memory a kernel may touch. Called by many threads at once.
 class AddressSpace {

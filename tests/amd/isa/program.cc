@@ -142,9 +142,11 @@ void load_buffer(Wave& w, const Instruction& in) {
 
 void clock(Wave& w, const Instruction& in) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  // s_memrealtime counts 100 MHz; s_memtime the core's clock, for which one nanosecond stands.
+  // Of the core's clock, which s_memtime counts, one nanosecond is a cycle.
+  constexpr std::int64_t kRealTimePeriod_ns = 1'000'000'000 / kRealTimeFrequency;
   const std::int64_t ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-  w.set_pair(in.op[0].index, static_cast<std::uint64_t>(in.row->name == "s_memrealtime" ? ns / 10 : ns));
+  w.set_pair(in.op[0].index,
+             static_cast<std::uint64_t>(in.row->name == "s_memrealtime" ? ns / kRealTimePeriod_ns : ns));
 }
 
 constexpr Type kL = Type::kLiteral;

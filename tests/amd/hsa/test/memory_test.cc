@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "tests/amd/hsa/newer.h"
 #include "tests/amd/hsa/test/hsa_fixture.h"
 
 namespace tf::amd::hsa::test {
@@ -142,6 +143,26 @@ TEST_F(MemoryTest, ACopyWaitsForItsSignalsAndTellsItsTimes) {
   ASSERT_EQ(hsa_amd_profiling_get_async_copy_time(done, &time), HSA_STATUS_SUCCESS);
   EXPECT_GT(time.start, 0U);
   EXPECT_GE(time.end, time.start);
+}
+
+TEST_F(MemoryTest, ACopyTakesTheEngineOfItsDirection) {
+  int* host = allocate_shared<int>(1000);
+  int* device = allocate<int>(gpu_pools_[0].coarse, 1000);
+  std::uint32_t engines = 0, back = 0;
+  ASSERT_EQ(hsa_amd_memory_copy_engine_status(gpus_[0], host_, &engines), HSA_STATUS_SUCCESS);
+  ASSERT_EQ(hsa_amd_memory_copy_engine_status(host_, gpus_[0], &back), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(engines & back, 0U);
+  EXPECT_EQ(hsa_amd_memory_copy_engine_status(gpus_[0], gpus_[0], &engines), HSA_STATUS_ERROR_INVALID_AGENT);
+  const auto copy_by = [&](std::uint32_t engine, hsa_signal_t done) {
+    return hsa_amd_memory_async_copy_on_engine(device, gpus_[0], host, host_, 4000, 0, nullptr, done,
+                                               static_cast<hsa_amd_sdma_engine_id_t>(engine), false);
+  };
+  host[999] = 42;
+  const hsa_signal_t done = make_signal(1);
+  EXPECT_EQ(copy_by(back, done), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  ASSERT_EQ(copy_by(engines, done), HSA_STATUS_SUCCESS);
+  ASSERT_EQ(wait(done, HSA_SIGNAL_CONDITION_EQ, 0), 0);
+  EXPECT_EQ(device[999], 42);
 }
 
 TEST_F(MemoryTest, ABoxIsCopiedRowByRow) {

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "tests/amd/hsa/newer.h"
 #include "tests/amd/hsa/test/hsa_fixture.h"
 
 namespace tf::amd::hsa::test {
@@ -37,6 +38,20 @@ TEST_F(SystemTest, AGpuAgentSaysThatItIsAStandIn) {
     EXPECT_EQ(text_of(gpu, HSA_AGENT_INFO_NAME), "gfx90a");
     EXPECT_NE(text_of(gpu, HSA_AMD_AGENT_INFO_PRODUCT_NAME).find("stand-in"), std::string::npos);
   }
+}
+
+TEST_F(SystemTest, AGpuAgentTellsItsClockItsEnginesAndItsFreeMemory) {
+  const auto ask = [&](unsigned attribute, auto number) {
+    EXPECT_EQ(hsa_agent_get_info(gpus_[0], as<hsa_agent_info_t>(attribute), &number), HSA_STATUS_SUCCESS);
+    return number;
+  };
+  EXPECT_EQ(ask(HSA_AMD_AGENT_INFO_TIMESTAMP_FREQUENCY, std::uint64_t{0}), 100'000'000U);
+  EXPECT_EQ(ask(HSA_AMD_AGENT_INFO_NUM_SDMA_ENG, std::uint32_t{0}), 2U);
+  EXPECT_EQ(ask(HSA_AMD_AGENT_INFO_NUM_SDMA_XGMI_ENG, std::uint32_t{9}), 0U);
+  const std::uint64_t before = ask(HSA_AMD_AGENT_INFO_MEMORY_AVAIL, std::uint64_t{0});
+  EXPECT_LE(before, kGpuBytes);
+  allocate(gpu_pools_[0].coarse, 1 << 20);
+  EXPECT_EQ(ask(HSA_AMD_AGENT_INFO_MEMORY_AVAIL, std::uint64_t{0}), before - (1 << 20));
 }
 
 TEST_F(SystemTest, TheIsaIsGfx90aWithItsFeatures) {
