@@ -72,6 +72,9 @@ OTHER_OUTPUT = '''#!/bin/sh
 echo sum
 [ $WAY = tcp ] && echo 41 || echo 42
 '''
+WHERE = '''#!/bin/sh
+echo "${WAY:-without hip-remote}, $LD_LIBRARY_PATH"
+'''
 ONCE = '''#!/bin/sh
 [ $WAY = shm ] && [ ! -e once.txt ] && touch once.txt && exit 3
 exit 0
@@ -123,6 +126,18 @@ class Fidelity(unittest.TestCase):
         self.assertEqual({case for case, row in rows.items() if row['differ']}, {'fails over tcp', 'hangs over shm'})
         self.assertEqual(folders['memory'],
                          {'folder': 'memory', 'cases': 7, 'differ': 2, 'native': 5, 'shm': 4, 'tcp': 4})
+        self.assertEqual(status, 1)
+
+    def test_amds_runtime_natively(self):
+        """hip-remote has no part in it, and the caller's libraries are found every way."""
+        write(self.tests / 'where', WHERE)
+        (self.folder / 'build/sys').mkdir()
+        os.environ['LD_LIBRARY_PATH'] = '/opt/stand-in'
+        self.addCleanup(os.environ.pop, 'LD_LIBRARY_PATH')
+        found, _, status = self.rows('--runtime', 'amd', '--ways', 'native,shm')
+        self.assertEqual(found['where', '']['differ'],
+                         {'shm': 'output, line 1: native: without hip-remote, FILE:/opt/stand-in; '
+                                 'shm: shm, FILE:/opt/stand-in'})
         self.assertEqual(status, 1)
 
     def test_googletest(self):

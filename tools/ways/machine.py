@@ -95,7 +95,8 @@ class Machine:
         system = build / 'sys'  # libraries that a carried build brings along
         self.environment = dict(os.environ)
         if system.is_dir():
-            self.environment['LD_LIBRARY_PATH'] = str(system)
+            others = self.environment.get('LD_LIBRARY_PATH')
+            self.environment['LD_LIBRARY_PATH'] = f'{system}:{others}' if others else str(system)
         self.runtime = self.find_runtime() if runtime == 'auto' else runtime
 
     def find_runtime(self):
@@ -108,6 +109,8 @@ class Machine:
         return next((name for name in ('amd', 'cuda') if name in usable), 'cpu')
 
     def command(self, way, program):
+        if way == NATIVE and self.runtime == 'amd':  # the program finds AMD's library itself
+            return program
         where = ['--native'] if way == NATIVE else ['--local', '--transport', way]
         return [self.hip_remote, 'run', *where, '--runtime', self.runtime, '--', *program]
 
