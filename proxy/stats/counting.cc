@@ -24,17 +24,11 @@ namespace tf::proxy::stats {
 
 constinit std::atomic<Switch> detail::counting{Switch::kUndecided};
 
-namespace {
-
-constinit std::atomic<bool> calls_are_logged{false};  // relaxed: a switch, and it publishes nothing
-
-// Where nothing is counted.
-Switch without_record() {
-  return calls_are_logged.load(std::memory_order_relaxed) ? Switch::kLogging : Switch::kOff;
-}
-
 // One per thread. Constant-initialised and trivially destructible: calls come from destructors too.
-struct ThreadCounts {
+struct detail::ThreadCounts {
+  RecordFile* file = nullptr;  // of which the following are; null: none yet
+  Counts* counts = nullptr;
+  bool alone = false;                 // no other thread counts there
   FunctionCount* function = nullptr;  // for the program's call; null: none
   unsigned calls = 0;                 // open ones, nested
   unsigned waits = 0;
@@ -51,15 +45,31 @@ struct ThreadCounts {
   std::uint32_t request = 0;  // the last message's
 };
 
+namespace {
+
+using detail::ThreadCounts;
+
+constinit std::atomic<bool> calls_are_logged{false};  // relaxed: a switch, and it publishes nothing
+
+// Where nothing is counted.
+Switch without_record() {
+  return calls_are_logged.load(std::memory_order_relaxed) ? Switch::kLogging : Switch::kOff;
+}
+
 struct Counting {
-  Mutex deciding;  // recreated in the child of fork() before it is taken
-  std::atomic<Record*> record{nullptr};
-  std::atomic<TraceFile*> trace{nullptr};
-  std::atomic<std::uint64_t> next_reading{0};     // ticks: when the files get the next one of both clocks
-  std::atomic_flag reading{};                     // by one thread
+  Mutex deciding;                                 // recreated in the child of fork() before it is taken
   std::string directory TF_GUARDED_BY(deciding);  // from restart(); empty: TF_STATS decides
   std::string path TF_GUARDED_BY(deciding);
 };
+
+// What every call looks at. Constant-initialised: no guard is asked.
+struct Files {
+  std::atomic<RecordFile*> record{nullptr};
+  std::atomic<TraceFile*> trace{nullptr};
+  std::atomic<std::uint64_t> next_reading{0};  // ticks: when the files get the next one of both clocks
+  std::atomic_flag reading{};                  // by one thread
+};
+constinit Files files;
 
 ThreadCounts& thread_counts() {
   static thread_local constinit ThreadCounts counts{};
@@ -82,20 +92,38 @@ Counting& state() {
 // Registered by state(), which exists therefore. Only one thread here.
 void after_fork_in_child() {
   new (&state().deciding) Mutex;  // another thread of the parent may have held it
-  state().record.store(nullptr, std::memory_order_relaxed);
-  state().trace.store(nullptr, std::memory_order_relaxed);
-  state().reading.clear();
+  files.record.store(nullptr, std::memory_order_relaxed);
+  files.trace.store(nullptr, std::memory_order_relaxed);
+  files.reading.clear();
   detail::counting.store(Switch::kUndecided, std::memory_order_relaxed);
   thread_counts() = {};
 }
 
-TraceFile* trace() { return state().trace.load(std::memory_order_acquire); }  // pairs with begin_trace()
+TraceFile* trace() { return files.trace.load(std::memory_order_acquire); }  // pairs with begin_trace()
 
-Record* record() { return state().record.load(std::memory_order_acquire); }  // pairs with decide()
+RecordFile* record() { return files.record.load(std::memory_order_acquire); }  // pairs with decide()
 
-// Unordered: they are only counts.
-void add(std::uint64_t& counter, std::uint64_t value) {
-  std::atomic_ref(counter).fetch_add(value, std::memory_order_relaxed);
+// Gives the thread a place to count in. A thread that has ended keeps its own: it stays in the sum.
+void take_counts(RecordFile& file, ThreadCounts& own) {
+  const std::uint64_t index = std::atomic_ref(file.threads).fetch_add(1, std::memory_order_relaxed);
+  own.file = &file;
+  own.alone = index < file.own.size();
+  own.counts = own.alone ? &file.own[index] : &file.record.counts;
+}
+
+Counts& counts_of(RecordFile& file, ThreadCounts& own) {
+  if (own.file != &file) [[unlikely]]
+    take_counts(file, own);
+  return *own.counts;
+}
+
+// Unordered: they are only counts. Atomic in any case: another process reads the file at any time.
+void add(const ThreadCounts& own, std::uint64_t& counter, std::uint64_t value) {
+  std::atomic_ref target(counter);
+  if (own.alone)
+    target.store(target.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+  else
+    target.fetch_add(value, std::memory_order_relaxed);
 }
 void set(std::uint64_t& target, std::uint64_t value) {
   std::atomic_ref(target).store(value, std::memory_order_relaxed);
@@ -130,14 +158,17 @@ Result<void*> make_file(const std::string& path, std::size_t bytes) {
   return memory;
 }
 
-Result<Record*> make_record(const std::string& path) {
-  const Result<void*> memory = make_file(path, sizeof(Record));
+// The file's zeros are counts of threads that have not called.
+Result<RecordFile*> make_record(const std::string& path) {
+  const Result<void*> memory = make_file(path, sizeof(RecordFile));
   if (!memory) return memory.status();
-  return new (memory.value()) Record;
+  auto* const file = static_cast<RecordFile*>(memory.value());
+  new (&file->record) Record;
+  return file;
 }
 
 // TF_TRACE. The file's zeros are events that are not written.
-void begin_trace(Counting& counting, const Record& record, const ClockReading& now) {
+void begin_trace(const Record& record, const ClockReading& now) {
   const std::string directory = environment_value("TF_TRACE");
   if (directory.empty()) return;
   const std::string path = directory + "/trace-" + std::to_string(record.pid) + "-" + std::to_string(now.ns);
@@ -149,7 +180,7 @@ void begin_trace(Counting& counting, const Record& record, const ClockReading& n
   file->head.pid = record.pid;
   begin_log(file->head.clock, now);
   copy_text(file->head.program, program_invocation_short_name);
-  counting.trace.store(file, std::memory_order_release);  // pairs with trace()
+  files.trace.store(file, std::memory_order_release);  // pairs with trace()
 }
 
 void decide() {
@@ -162,26 +193,25 @@ void decide() {
   Clock::choose();
   const ClockReading started = Clock::read();
   counting.path = directory + "/hip-" + std::to_string(::getpid()) + "-" + std::to_string(started.ns);
-  Result<Record*> made = make_record(counting.path);
+  Result<RecordFile*> made = make_record(counting.path);
   if (!made) {
     log_line("TF_STATS=" + directory + ": " + made.status().message() + "; nothing is counted");
     counting.path.clear();
     return detail::counting.store(without_record(), std::memory_order_relaxed);
   }
-  Record& fresh = **made;
+  Record& fresh = (*made)->record;
   fresh.pid = static_cast<std::uint64_t>(::getpid());
   begin_log(fresh.clock, started);
   fresh.started = fresh.last = started.ticks;
-  counting.next_reading.store(started.ticks, std::memory_order_relaxed);
+  files.next_reading.store(started.ticks, std::memory_order_relaxed);
   copy_text(fresh.program, program_invocation_short_name);
-  begin_trace(counting, fresh, started);
-  counting.record.store(&fresh, std::memory_order_release);  // pairs with record()
+  begin_trace(fresh, started);
+  files.record.store(*made, std::memory_order_release);  // pairs with record()
   detail::counting.store(Switch::kOn, std::memory_order_relaxed);
 }
 
-FunctionCount& current(Record& counts) {
-  FunctionCount* function = thread_counts().function;
-  return function != nullptr ? *function : counts.outside;
+FunctionCount& current(RecordFile& file, ThreadCounts& own) {
+  return own.function != nullptr ? *own.function : counts_of(file, own).outside;
 }
 
 // Both clocks into both files: soon after the beginning, then less and less often, at last a hundred times a
@@ -189,28 +219,27 @@ FunctionCount& current(Record& counts) {
 constexpr std::uint64_t kTicksBetweenReadings = 30'000'000;  // some 10 ms
 
 void take_reading(std::uint64_t now) {
-  Counting& counting = state();
-  Record* const counts = record();
-  if (counts == nullptr || counting.reading.test_and_set(std::memory_order_acquire)) return;
+  RecordFile* const file = record();
+  if (file == nullptr || files.reading.test_and_set(std::memory_order_acquire)) return;
   const ClockReading both = Clock::read();
-  add_reading(counts->clock, both);
-  if (TraceFile* const file = trace(); file != nullptr) add_reading(file->head.clock, both);
-  const std::uint64_t age = now - std::min(now, counts->clock.first.ticks);
-  counting.next_reading.store(both.ticks + std::min(age, kTicksBetweenReadings), std::memory_order_relaxed);
-  counting.reading.clear(std::memory_order_release);  // pairs with test_and_set()
+  ClockLog& clock = file->record.clock;
+  add_reading(clock, both);
+  if (TraceFile* const traced = trace(); traced != nullptr) add_reading(traced->head.clock, both);
+  const std::uint64_t age = now - std::min(now, clock.first.ticks);
+  files.next_reading.store(both.ticks + std::min(age, kTicksBetweenReadings), std::memory_order_relaxed);
+  files.reading.clear(std::memory_order_release);  // pairs with test_and_set()
 }
 
 // After each call and wait.
-void passed(Record& counts, std::uint64_t now) {
-  move_on(counts.last, now);
-  if (now >= state().next_reading.load(std::memory_order_relaxed)) [[unlikely]]
+void passed(RecordFile& file, std::uint64_t now) {
+  move_on(file.record.last, now);
+  if (now >= files.next_reading.load(std::memory_order_relaxed)) [[unlikely]]
     take_reading(now);
 }
 
 std::uint32_t function_of(const ThreadCounts& own) {
-  const Record* const counts = record();
-  if (own.function == nullptr || counts == nullptr) return static_cast<std::uint32_t>(kFunctionNames.size());
-  return static_cast<std::uint32_t>(own.function - counts->functions.data());
+  if (own.function == nullptr) return static_cast<std::uint32_t>(kFunctionNames.size());
+  return static_cast<std::uint32_t>(own.function - own.counts->functions.data());
 }
 
 // Of the thread's open call; all is known but when it ends. Null: no room.
@@ -243,6 +272,16 @@ void note_now(TraceKind kind, std::uint64_t bytes = 0, std::uint32_t request = 0
   end_event(event, kind, now);
 }
 
+void count_copy(CopyCount Counts::*way, TraceKind kind, std::uint64_t bytes) {
+  RecordFile* const file = record();
+  if (file == nullptr) return;
+  ThreadCounts& own = thread_counts();
+  CopyCount& copies = counts_of(*file, own).*way;
+  add(own, copies.count, 1);
+  add(own, copies.bytes, bytes);
+  note_now(kind, bytes);
+}
+
 class QueueObserver final : public WaitObserver {
  public:
   void wait_begins(Waiting) override { detail::begin_wait(); }
@@ -266,21 +305,21 @@ class QueueObserver final : public WaitObserver {
 
 }  // namespace
 
-void detail::begin_call(Function function) {
+detail::ThreadCounts& detail::begin_call(Function function) {
   if (counting.load(std::memory_order_relaxed) == Switch::kUndecided) decide();
-  Record* counts = record();
+  RecordFile* const file = record();
   ThreadCounts& own = thread_counts();
-  if (own.calls++ != 0) return;
+  if (own.calls++ != 0) return own;
   if (calls_are_logged.load(std::memory_order_relaxed)) [[unlikely]]
     log_line(kFunctionNames[static_cast<std::size_t>(function)]);
-  if (counts == nullptr) return;
-  own.function = &counts->functions[static_cast<std::size_t>(function)];
+  if (file == nullptr) return own;
+  own.function = &counts_of(*file, own).functions[static_cast<std::size_t>(function)];
   own.sent = false;
   if (trace() != nullptr) own.call_started = Clock::now();
+  return own;
 }
 
-void detail::end_call() {
-  ThreadCounts& own = thread_counts();
+void detail::end_call(ThreadCounts& own) {
   if (own.calls == 0 || --own.calls != 0 || own.function == nullptr) return;
   // A counter may be read a little early: a call does not end before its waits.
   const std::uint64_t now = std::max(Clock::now(), own.wait_ended);
@@ -288,10 +327,10 @@ void detail::end_call() {
     if (own.call_event == nullptr) own.call_event = begin_event(*file, own, own.call_started);
     end_event(own.call_event, TraceKind::kCall, now);
   }
-  add(own.function->calls, 1);
-  if (!own.sent) add(own.function->local, 1);
+  add(own, own.function->calls, 1);
+  if (!own.sent) add(own, own.function->local, 1);
   own.function = nullptr;
-  if (Record* counts = record(); counts != nullptr) passed(*counts, now);
+  if (RecordFile* const file = record(); file != nullptr) passed(*file, now);
 }
 
 // A call's message is under way then, so what is done here costs the caller little: also the room for the
@@ -311,18 +350,18 @@ void detail::begin_wait() {
 void detail::end_wait(Wait kind) {
   ThreadCounts& own = thread_counts();
   if (own.waits == 0 || --own.waits != 0) return;
-  Record* counts = record();
-  if (counts == nullptr) return;
+  RecordFile* const file = record();
+  if (file == nullptr) return;
   const std::uint64_t now = own.wait_ended = std::max(Clock::now(), own.wait_started);
-  WaitCount& wait = current(*counts).waits[static_cast<std::size_t>(kind)];
-  add(wait.count, 1);
-  add(wait.total, now - own.wait_started);
+  WaitCount& wait = current(*file, own).waits[static_cast<std::size_t>(kind)];
+  add(own, wait.count, 1);
+  add(own, wait.total, now - own.wait_started);
   raise(wait.longest, now - own.wait_started);
   end_event(
       own.wait_event,
       static_cast<TraceKind>(static_cast<std::uint32_t>(TraceKind::kWait) + static_cast<std::uint32_t>(kind)),
       now);
-  if (own.function == nullptr) passed(*counts, now);  // else the end of the call does it
+  if (own.function == nullptr) passed(*file, now);  // else the end of the call does it
 }
 
 void log_calls(bool on) {
@@ -338,46 +377,37 @@ WaitObserver* queue_observer() {
 }
 
 void count_post() {
-  Record* counts = record();
-  if (counts == nullptr) return;
-  thread_counts().sent = true;
-  add(current(*counts).posts, 1);
-  note_now(TraceKind::kPost, 0, thread_counts().request);
+  RecordFile* const file = record();
+  if (file == nullptr) return;
+  ThreadCounts& own = thread_counts();
+  own.sent = true;
+  add(own, current(*file, own).posts, 1);
+  note_now(TraceKind::kPost, 0, own.request);
 }
 
-void count_to_device(std::uint64_t bytes) {
-  Record* counts = record();
-  if (counts == nullptr) return;
-  add(counts->to_device.count, 1);
-  add(counts->to_device.bytes, bytes);
-  note_now(TraceKind::kToDevice, bytes);
-}
+void count_to_device(std::uint64_t bytes) { count_copy(&Counts::to_device, TraceKind::kToDevice, bytes); }
 
 void count_from_device(std::uint64_t bytes) {
-  Record* counts = record();
-  if (counts == nullptr) return;
-  add(counts->from_device.count, 1);
-  add(counts->from_device.bytes, bytes);
-  note_now(TraceKind::kFromDevice, bytes);
+  count_copy(&Counts::from_device, TraceKind::kFromDevice, bytes);
 }
 
 void note_transport(std::string_view name) {
   if (!counting()) return;
-  if (Record* counts = record(); counts != nullptr) copy_text(counts->transport, name);
+  if (RecordFile* const file = record(); file != nullptr) copy_text(file->record.transport, name);
 }
 
 void note_lost() {
   if (!counting()) return;
-  if (Record* counts = record(); counts != nullptr) set(counts->lost, 1);
+  if (RecordFile* const file = record(); file != nullptr) set(file->record.lost, 1);
 }
 
 void note_end() {
   if (!counting()) return;
-  Record* counts = record();
-  if (counts == nullptr) return;
-  set(counts->ended, 1);
+  RecordFile* const file = record();
+  if (file == nullptr) return;
+  set(file->record.ended, 1);
   const std::uint64_t now = Clock::now();
-  raise(counts->last, now);
+  raise(file->record.last, now);
   take_reading(now);
 }
 
@@ -419,8 +449,8 @@ void restart(const std::string& directory) {
   const MutexLock lock(counting.deciding);
   counting.directory = directory;
   counting.path.clear();
-  counting.record.store(nullptr, std::memory_order_release);  // pairs with record()
-  counting.trace.store(nullptr, std::memory_order_release);   // pairs with trace()
+  files.record.store(nullptr, std::memory_order_release);  // pairs with record()
+  files.trace.store(nullptr, std::memory_order_release);   // pairs with trace()
   detail::counting.store(Switch::kUndecided, std::memory_order_relaxed);
   thread_counts() = {};
 }

@@ -27,8 +27,10 @@ enum class Switch : std::uint8_t { kUndecided, kOff, kOn, kLogging };
 namespace detail {
 // Relaxed: a thread that finds it on loads the record with acquire.
 extern std::atomic<Switch> counting;
-void begin_call(Function function);
-void end_call();
+struct ThreadCounts;
+// Returns the calling thread's own, for the end: finding them again would cost a function call.
+ThreadCounts& begin_call(Function function);
+void end_call(ThreadCounts& own);
 void begin_wait();
 void end_wait(Wait kind);
 }  // namespace detail
@@ -41,18 +43,17 @@ class CallScope {
   explicit CallScope(Function function) {
     if (detail::counting.load(std::memory_order_relaxed) == Switch::kOff) [[likely]]
       return;
-    open_ = true;
-    detail::begin_call(function);
+    own_ = &detail::begin_call(function);
   }
   ~CallScope() {
-    if (open_) [[unlikely]]
-      detail::end_call();
+    if (own_ != nullptr) [[unlikely]]
+      detail::end_call(*own_);
   }
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
  private:
-  bool open_ = false;
+  detail::ThreadCounts* own_ = nullptr;  // null: nothing is counted
 };
 
 class WaitScope {

@@ -4,8 +4,10 @@
 // Times are ticks of the process's clock in the file (clock.h), and nanoseconds in what read_record()
 // returns: points in time those of CLOCK_MONOTONIC.
 //
-// The process adds to the mapping while it runs, so the file is complete however the process ends. Readers
-// treat it as hostile: read_record() checks the size, the marks and the text fields.
+// The process adds to the mapping while it runs, so the file is complete however the process ends. The first
+// threads that call count into counts of their own: those need no locked instructions. All others share the
+// record's. read_record() returns the sum. It treats the file as hostile: it checks the size, the marks and
+// the text fields.
 #pragma once
 
 #include <array>
@@ -48,7 +50,15 @@ struct CopyCount {
   std::uint64_t bytes = 0;
 };
 
-inline constexpr std::uint64_t kRecordMagic = 0x3253544154534648;  // "HFSTATS2"
+// What one thread counted, or several.
+struct Counts {
+  CopyCount to_device;
+  CopyCount from_device;
+  FunctionCount outside;  // outside calls: the library's own threads, the process's end
+  std::array<FunctionCount, kFunctionNames.size()> functions{};
+};
+
+inline constexpr std::uint64_t kRecordMagic = 0x3353544154534648;  // "HFSTATS3"
 inline constexpr std::size_t kTextBytes = 64;
 
 struct Record {
@@ -62,12 +72,24 @@ struct Record {
   std::uint64_t lost = 0;   // 1: it lost its worker
   std::array<char, kTextBytes> program{};
   std::array<char, kTextBytes> transport{};
-  CopyCount to_device;
-  CopyCount from_device;
-  FunctionCount outside;  // outside calls: the library's own threads, the process's end
-  std::array<FunctionCount, kFunctionNames.size()> functions{};
+  Counts counts;  // in the file: of the threads without counts of their own
 };
 static_assert(std::is_trivially_copyable_v<Record> && std::is_standard_layout_v<Record>);
+
+inline constexpr std::size_t kCountingThreadsMax = 4;  // with counts of their own
+
+struct RecordFile {
+  Record record;
+  std::uint64_t threads = 0;  // that asked for counts of their own
+  std::array<Counts, kCountingThreadsMax> own{};
+};
+static_assert(std::is_trivially_copyable_v<RecordFile> && std::is_standard_layout_v<RecordFile>);
+
+// Adds a part to a sum.
+void add(WaitCount& sum, const WaitCount& part);
+void add(FunctionCount& sum, const FunctionCount& part);
+void add(CopyCount& sum, const CopyCount& part);
+void add(Counts& sum, const Counts& part);
 
 // kProtocol: the file holds no record of this version.
 Result<Record> read_record(const std::string& path);

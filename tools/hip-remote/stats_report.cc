@@ -15,6 +15,7 @@ namespace tf::tools {
 namespace {
 
 using proxy::stats::CopyCount;
+using proxy::stats::Counts;
 using proxy::stats::FunctionCount;
 using proxy::stats::Record;
 using proxy::stats::Wait;
@@ -31,19 +32,6 @@ struct Named {
   std::string_view name;
   FunctionCount counts;
 };
-
-void add(WaitCount& sum, const WaitCount& part) {
-  sum.count += part.count;
-  sum.total += part.total;
-  sum.longest = std::max(sum.longest, part.longest);
-}
-
-void add(FunctionCount& sum, const FunctionCount& part) {
-  sum.calls += part.calls;
-  sum.local += part.local;
-  sum.posts += part.posts;
-  for (std::size_t kind = 0; kind < sum.waits.size(); ++kind) add(sum.waits[kind], part.waits[kind]);
-}
 
 WaitCount all_waits(const FunctionCount& counts) {
   WaitCount sum;
@@ -68,7 +56,7 @@ std::vector<Named> functions_of(const RunCounts& run) {
     const bool outside = index == proxy::kFunctionNames.size();
     Named function{outside ? kOutside : proxy::kFunctionNames[index], {}};
     for (const Record& record : run.records)
-      add(function.counts, outside ? record.outside : record.functions[index]);
+      add(function.counts, outside ? record.counts.outside : record.counts.functions[index]);
     if (is_used(function.counts)) functions.push_back(function);
   }
   std::stable_sort(functions.begin(), functions.end(), [](const Named& one, const Named& other) {
@@ -85,18 +73,14 @@ FunctionCount sum_of(const std::vector<Named>& functions) {
   return sum;
 }
 
-CopyCount copies(const RunCounts& run, CopyCount Record::*way) {
+CopyCount copies(const RunCounts& run, CopyCount Counts::*way) {
   CopyCount sum;
-  for (const Record& record : run.records) {
-    sum.count += (record.*way).count;
-    sum.bytes += (record.*way).bytes;
-  }
+  for (const Record& record : run.records) add(sum, record.counts.*way);
   return sum;
 }
 
 double process_wall_s(const Record& record) {
-  return record.last < record.started ? 0
-                                            : static_cast<double>(record.last - record.started) / 1e9;
+  return record.last < record.started ? 0 : static_cast<double>(record.last - record.started) / 1e9;
 }
 
 // --- Table ----------------------------------------------------------------------------------------------
@@ -219,8 +203,8 @@ std::string stats_table(const RunCounts& run) {
   const std::vector<Named> functions = functions_of(run);
   const FunctionCount sum = sum_of(functions);
   const WaitCount waits = all_waits(sum);
-  const CopyCount up = copies(run, &Record::to_device);
-  const CopyCount down = copies(run, &Record::from_device);
+  const CopyCount up = copies(run, &Counts::to_device);
+  const CopyCount down = copies(run, &Counts::from_device);
   std::string text = fmt::format("\nhip-remote: {} round trips in {:.3f} s; {} in {} waits, {} of the run\n",
                                  round_trips(sum), run.wall_s, time_text(static_cast<double>(waits.total)),
                                  waits.count, share_text(waits.total, run.wall_s));
@@ -252,8 +236,8 @@ std::string stats_json(const RunCounts& run) {
       .add("wall_s", run.wall_s)
       .add("round_trips", round_trips(sum))
       .add("waited_ns", all_waits(sum).total)
-      .add_raw("to_device", json_of(copies(run, &Record::to_device)))
-      .add_raw("from_device", json_of(copies(run, &Record::from_device)))
+      .add_raw("to_device", json_of(copies(run, &Counts::to_device)))
+      .add_raw("from_device", json_of(copies(run, &Counts::from_device)))
       .add_raw("processes", json_array(processes))
       .add("records_left_out", static_cast<std::uint64_t>(run.left_out))
       .add_raw("functions", by_name.text())

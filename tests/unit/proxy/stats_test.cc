@@ -4,8 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <barrier>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -39,7 +41,7 @@ class Stats : public testing::Test {
     return record ? *record : Record{};
   }
   static const FunctionCount& of(const Record& record, Function function) {
-    return record.functions[static_cast<std::size_t>(function)];
+    return record.counts.functions[static_cast<std::size_t>(function)];
   }
   static std::uint64_t waits(const FunctionCount& counts, Wait kind) {
     return counts.waits[static_cast<std::size_t>(kind)].count;
@@ -90,8 +92,38 @@ TEST_F(Stats, ThreadsCountIntoOneRecordAndTheLibrarysOwnApart) {
   const Record record = read();
   EXPECT_EQ(of(record, Function::kHipStreamQuery).calls, 4000u);
   EXPECT_EQ(waits(of(record, Function::kHipStreamQuery), Wait::kReply), 4000u);
-  EXPECT_EQ(waits(record.outside, Wait::kTransfer), 4u);
+  EXPECT_EQ(waits(record.counts.outside, Wait::kTransfer), 4u);
   EXPECT_EQ(files(), 1u);
+}
+
+// The first threads need no locked instructions, the others do: no count is lost among those.
+TEST_F(Stats, ThreadsBeyondThoseWithCountsOfTheirOwnShareTheRecords) {
+  constexpr std::size_t kSharing = 3;
+  constexpr std::uint64_t kCalls = 20000;
+  std::barrier start(kCountingThreadsMax + kSharing);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < kCountingThreadsMax + kSharing; ++i)
+    threads.emplace_back([&start] {
+      { const CallScope first(Function::kHipGetDevice); }  // takes its place
+      start.arrive_and_wait();
+      for (std::uint64_t call = 0; call < kCalls; ++call) {
+        const CallScope scope(Function::kHipStreamQuery);
+        count_post();
+        count_to_device(2);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  const auto index = static_cast<std::size_t>(Function::kHipStreamQuery);
+  const auto file = std::make_unique<RecordFile>();
+  std::ifstream(record_path(), std::ios::binary).read(reinterpret_cast<char*>(file.get()), sizeof *file);
+  for (const Counts& own : file->own) {
+    EXPECT_EQ(own.functions[index].posts, kCalls);
+    EXPECT_EQ(own.to_device.bytes, 2 * kCalls);
+  }
+  EXPECT_EQ(file->record.counts.functions[index].posts, kSharing * kCalls);
+  const Record record = read();
+  EXPECT_EQ(of(record, Function::kHipStreamQuery).calls, (kCountingThreadsMax + kSharing) * kCalls);
+  EXPECT_EQ(record.counts.to_device.count, (kCountingThreadsMax + kSharing) * kCalls);
 }
 
 TEST_F(Stats, AForkedChildHasARecordOfItsOwn) {
@@ -135,11 +167,11 @@ TEST_F(Stats, ForeignFilesAreNoRecords) {
   EXPECT_EQ(read_record(directory_).code(), Code::kProtocol);
   const std::string cut = directory_ + "/cut";
   std::filesystem::copy(whole, cut);
-  std::filesystem::resize_file(cut, sizeof(Record) - 1);
+  std::filesystem::resize_file(cut, sizeof(RecordFile) - 1);
   EXPECT_EQ(read_record(cut).code(), Code::kProtocol);
-  std::filesystem::resize_file(cut, sizeof(Record) + 1);
+  std::filesystem::resize_file(cut, sizeof(RecordFile) + 1);
   EXPECT_EQ(read_record(cut).code(), Code::kProtocol);
-  std::filesystem::resize_file(cut, sizeof(Record));
+  std::filesystem::resize_file(cut, sizeof(RecordFile));
   EXPECT_EQ(read_record(cut).code(), Code::kOk);
   std::ofstream(cut, std::ios::in | std::ios::binary) << "another";
   EXPECT_EQ(read_record(cut).code(), Code::kProtocol);
