@@ -11,8 +11,8 @@ with apt's sources of this machine. It is not part of the suite: it takes minute
 What has to hold: no file is also in a package of AMD's in Debian; the root has no compiler; the program passes in one
 command, within 20 seconds after the installation; the worker of another user serves it, too; programs have manual pages
 and say their version; smi-remote shows the worker's device; with -tools and -dev, and the compilers that they
-recommend, a HIP program is compiled there, and one on the transports by pkg-config; after `apt-get purge` no file is
-left that was not there before.
+recommend, a HIP program is compiled there, and one on the transports by pkg-config; both of the provider's libraries
+answer a program in Python (provider_calls.py); after `apt-get purge` no file is left that was not there before.
 """
 import argparse
 import glob
@@ -34,6 +34,9 @@ OWN_STATE = ("./var/lib/dpkg/", "./var/lib/apt/", "./var/cache/apt/", "./var/cac
 
 # Installed for -tools and -dev only.
 COMPILING = ("clang-14", "llvm-14", "g++", "libamdhip64-dev", "pkg-config", "liburing-dev")
+# Installed to call the provider.
+CALLING = ("python3-minimal", "libpython3-stdlib")
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAM = """#include <hip/hip_runtime.h>
 #include <cstdio>
 __global__ void twice(int* values) { values[threadIdx.x] *= 2; }
@@ -182,6 +185,19 @@ def look_at_devices(root):
     print("  smi-remote lists the worker's device")
 
 
+def call_provider(root):
+    """After all that a root without Python has to do."""
+    root.run("apt-get", "install", "-q", "-y", "--no-install-recommends", *CALLING)
+    for name in ("debian/provider_calls.py", "provider/abi.py"):
+        shutil.copy(os.path.join(TESTS, name), root.path("tmp"))
+    library, = glob.glob(root.path("usr/lib/*/hip-remote/libaccelerator_amd.so"))
+    folder = "/" + os.path.relpath(os.path.dirname(library), root.folder)
+    started = time.monotonic()
+    done = root.run("python3", "-B", "/tmp/provider_calls.py", folder, check=False)
+    expect_passed("the provider, called from Python", done, started)
+    print("".join(f"    {line}\n" for line in done.stdout.splitlines() if line.startswith("layout")), end="")
+
+
 def compile_there(root, packages):
     """With what -tools and -dev recommend: a program with a kernel, and what finds their libraries."""
     started = time.monotonic()
@@ -219,6 +235,8 @@ def check(root, packages, more, program):
     look_at_programs(root, packages)
     look_at_devices(root)
     plain = [os.path.basename(name).split("_")[0] for name in names]
+    if "hip-remote-provider" in plain:
+        call_provider(root)
     for name in plain:
         print(f"  {name}: " + root.run("dpkg-query", "-W", "-f", "${Version}, ${Installed-Size} KiB", name).stdout)
     if more:
@@ -226,7 +244,7 @@ def check(root, packages, more, program):
             shutil.copy(package, root.path("tmp"))
         compile_there(root, more)
         plain += [os.path.basename(name).split("_")[0] for name in more]
-    root.run("apt-get", "purge", "-q", "-y", "--auto-remove", *plain, *COMPILING, "libssl3")
+    root.run("apt-get", "purge", "-q", "-y", "--auto-remove", *plain, *COMPILING, *CALLING, "libssl3")
     root.run("apt-get", "clean")
     left, gone = sorted(root.files() - before), sorted(before - root.files())
     if left or gone or root.accounts() != accounts:
