@@ -81,6 +81,12 @@ inline const std::vector<Case> kCases = {
     {"v_frexp_exp_i32_f32 v6, v0", {kInf}, {0}},
     {"v_ldexp_f32 v6, v0, v1", {k3, 0xffffffff}, {0x3fc00000}},
     {"v_ldexp_f64 v[6:7], v[0:1], v2", {0, 0x3ff00000, 3}, {0, 0x40200000}},
+    // Parts of 2/pi: the first and second 53 bits, and for 1e22 and 1e300 later ones.
+    {"v_trig_preop_f64 v[6:7], v[0:1], 0", {0, 0x3ff00000}, {0x6dc9c882, 0x3fe45f30}},
+    {"v_trig_preop_f64 v[6:7], v[0:1], 1", {0, 0x3ff00000}, {0x9d5f47d4, 0x3c94a7f0}},
+    {"v_trig_preop_f64 v[6:7], v[0:1], v2", {0, 0x3ff00000, 34}, {0x6db14acc, 0x394a6ee0}},  // 5 bits count
+    {"v_trig_preop_f64 v[6:7], |v[0:1]|, 0", {0x064dd592, 0xc480f0cf}, {0x20a94fe0, 0x3e8b7272}},
+    {"v_trig_preop_f64 v[6:7], v[0:1], 1", {0x8800759c, 0x7e37e43c}, {0xf67a0e72, 0x09a7cbe2}},
     {"v_rcp_f32 v6, v0", {k2}, {0x3f000000}},
     {"v_sqrt_f32 v6, v0", {0x40800000}, {k2}},
     {"v_exp_f32 v6, v0", {k3}, {0x41000000}},

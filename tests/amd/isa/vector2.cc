@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // VOP2 and VOP3 of two sources.
 #include "tests/amd/isa/rows.h"
+#include "tests/amd/isa/trig_preop.h"
 
 namespace tf::amd::isa {
 namespace {
