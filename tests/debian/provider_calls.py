@@ -60,8 +60,8 @@ def main():
         provider = abi.Provider(path + "/libaccelerator_amd.so", layout)
         os.environ.pop("TF_PROVIDER_SIMULATED", None)
         count = ctypes.c_size_t(99)
-        got = provider.Init(), provider.GetDeviceCount(ctypes.byref(count)), count.value
-        print(f"layout {layout}, without GPUs: AccelInit {got[0]}, AccelGetDeviceCount {got[1]}, {got[2]} devices")
+        got = provider.Init(), provider.GetDeviceCount(ctypes.byref(count))
+        print(f"layout {layout}, without GPUs: AccelInit {got[0]}, AccelGetDeviceCount {got[1]}")
         if got[1] == abi.SUCCESS and count.value != 0:
             raise SystemExit("FAILED: devices, where there are none")
         provider.Shutdown()
