@@ -19,6 +19,7 @@ import glob
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -60,7 +61,17 @@ def run(*command, **how):
     return subprocess.run(command, check=True, text=True, **how)
 
 
+def make_devices(root):
+    """Those that apt and its checks of signatures open; the container gets a /dev of its own."""
+    for name, number in (("null", 3), ("zero", 5), ("random", 8), ("urandom", 9)):
+        path = os.path.join(root, "dev", name)
+        if not os.path.exists(path):
+            os.mknod(path, stat.S_IFCHR, os.makedev(1, number))
+        os.chmod(path, 0o666)
+
+
 def install(root, packages):
+    make_devices(root)
     run("mount", "-t", "proc", "proc", root + "/proc")
     try:
         for name in packages:
