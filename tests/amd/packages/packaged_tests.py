@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Debian 13's packaged tests of AMD's libraries, unmodified, natively and through hip-remote: the table of
+docs/fidelity.md. By hand: it downloads packages and takes a while."""
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+HELP = """Needs root, mmdebstrap, and a build with the targets hip_remote, hip_worker, amdhip64_5, tf_hiprtc_5 and
+tf_amd_hsa_runtime. AMD's libamdhip64 5.7.1 runs natively and below hip-worker, above the stand-in of tests/amd/hsa: the
+device is the host's cores, which interpret gfx90a code, and no AMD hardware takes part. Case by case, as tools/fidelity
+does; a case that does not end in its time every way is counted as such.
+
+examples:
+  tests/amd/packages/packaged_tests.py --list
+  tests/amd/packages/packaged_tests.py                 everything, the table on standard output
+  tests/amd/packages/packaged_tests.py rocfft-test --json > rocfft.jsonl
+exit codes: 0 no case differs, 1 one does, 2 the command line is wrong or nothing ran."""
+FOLDER = '/usr/libexec/rocm'  # packages put test programs into a folder of their name there
+# What Debian 13 has no more and a build on Debian 12 loads.
+CARRIED = ('libfmt.so.9',)
+ALWAYS = ('libllvm19', 'python3-minimal', 'libpython3-stdlib')  # the stand-in's disassembler, tools/fidelity
+WAYS = ('native', 'shm', 'tcp')
+
+
+@dataclasses.dataclass(frozen=True)
+class Tests:
+    package: str
+    program: str
+    cases: tuple = ('*',)  # patterns; those that take seconds
+    timeout_s: int = 40    # of one case
+
+
+RAND, HIPRAND, FFT = 'librocrand1-tests', 'libhiprand1-tests', 'librocfft0-tests'
+ALL = (
+    Tests(RAND, 'test_rocrand_basic', ('*create_destroy*', '*set_stream*', 'rocrand_basic_tests.*')),
+    Tests(RAND, 'test_rocrand_generator_type'),
+    Tests(RAND, 'test_uniform_distribution'),
+    Tests(RAND, 'test_rocrand_linkage'),
+    Tests(HIPRAND, 'test_hiprand_linkage'),
+    Tests(HIPRAND, 'test_hiprand_cpp_wrapper', ('hiprand_cpp_wrapper.*',)),
+    Tests(FFT, 'rocfft-test', ('pow2_1D/accuracy_test.vs_fftw/complex_forward_len_4_single_ip_*',)),
+)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, epilog=HELP,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('programs', nargs='*', metavar='PROGRAM', help='only these (default: all)')
+    parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build' / 'test', metavar='DIR',
+                        help='the build of hip-remote (default: build/test)')
+    parser.add_argument('--cache', metavar='DIR', help='where tools/debian-chroot keeps its systems')
+    parser.add_argument('--jobs', default='1', help='cases at a time (default 1)')
+    parser.add_argument('--json', action='store_true', help="the cases, as tools/fidelity --json prints them")
+    parser.add_argument('--list', action='store_true', help='print what would run')
+    options = parser.parse_args()
+    unknown = set(options.programs) - {one.program for one in ALL}
+    if unknown:
+        parser.error(f"{', '.join(sorted(unknown))}: --list says which there are")
+    options.build = options.build.resolve()
+    return options
+
+
+def chroot(options, package, command):
+    """Runs it in Debian 13; standard output, whatever its exit status."""
+    cache = ['--cache', options.cache] if options.cache else []
+    words = [ROOT / 'tools/debian-chroot', *cache, '--bind', options.build, '--packages', ' '.join((*ALWAYS, package)),
+             '--', *command]
+    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, text=True, check=False)
+    return done.stdout, done.returncode
+
+
+def carry(build):
+    """Puts what Debian 13 lacks beside the build, where tools/fidelity looks."""
+    (build / 'sys').mkdir(exist_ok=True)
+    needed = subprocess.run(['ldd', build / 'bin/hip-remote'], stdout=subprocess.PIPE, text=True, check=True).stdout
+    for line in needed.splitlines():
+        name, _, rest = line.strip().partition(' => ')
+        if name in CARRIED:
+            # Never written in place: programs may run with the one that is there.
+            made = build / 'sys' / f'{name}.{os.getpid()}'
+            shutil.copy(rest.split()[0], made)
+            made.rename(build / 'sys' / name)
+
+
+def run(options, tests):
+    """The rows of tools/fidelity for the cases of one program."""
+    filters = [word for case in tests.cases for word in ('--filter', f'{tests.program}:{case}')]
+    command = ['env', f"LD_LIBRARY_PATH={options.build / 'lib/amd-standin'}", ROOT / 'tools/fidelity',
+               f'{FOLDER}/{tests.package}', *filters, '--runtime', 'amd', '--build', options.build, '--json',
+               '--timeout', tests.timeout_s, '--jobs', options.jobs, '--ways', ','.join(WAYS)]
+    output, status = chroot(options, tests.package, command)
+    rows = [json.loads(line) for line in output.splitlines() if line.startswith('{')]
+    rows = [row for row in rows if 'case' in row]
+    if status > 1 or not rows:
+        sys.exit(f'{tests.program}: tools/fidelity ran nothing (exit {status})')
+    return rows
+
+
+def line(version, tests, rows):
+    """Of the table: how many cases pass each way, what differs, and the seconds of each way."""
+    def count(way, *verdicts):
+        return sum(1 for row in rows if row[way]['verdict'] in verdicts)
+    seconds = ' / '.join(f"{sum(row[way]['seconds'] for row in rows):.0f}" for way in WAYS)
+    late = sum(1 for row in rows if all(row[way]['verdict'] == 'time-out' for way in WAYS))
+    passed = [str(count(way, 'pass', 'skip')) for way in WAYS]
+    differ = sum(1 for row in rows if row['differ'])
+    cases = f'{len(rows)}' + (f', {late} too slow every way' if late else '')
+    return f"| `{tests.program}` | {version} | {cases} | {' | '.join(passed)} | {differ or 'none'} | {seconds} |"
+
+
+def main():
+    options = arguments()
+    chosen = [one for one in ALL if not options.programs or one.program in options.programs]
+    if options.list:
+        for one in chosen:
+            print(one.package, one.program, *one.cases)
+        return 0
+    carry(options.build)
+    differ = 0
+    if not options.json:
+        print('| program | package | cases | natively | shm | tcp | differences | seconds: natively / shm / tcp |')
+        print('|---|---|---|---|---|---|---|---|', flush=True)
+    for tests in chosen:
+        rows = run(options, tests)
+        version, _ = chroot(options, tests.package, ['dpkg-query', '-W', '-f', '${Package} ${Version}', tests.package])
+        differ += sum(1 for row in rows if row['differ'])
+        print('\n'.join(map(json.dumps, rows)) if options.json else line(version, tests, rows), flush=True)
+    return 1 if differ else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
