@@ -163,6 +163,7 @@ bool RequestQueue::State::send_at_once(Outgoing& message) {
   next_id_ = PendingCalls::after(message.header.request_id);
   fill(slot, message.header, message.head, message.tail);
   endpoint_.publish(slot);
+  if (message.call != nullptr) producer_.end_burst();  // this thread waits now
   return true;
 }
 
@@ -208,6 +209,7 @@ Status RequestQueue::State::publish(Outgoing& message) {
   }
   fill(*slot, message.header, message.head, message.tail);
   endpoint_.publish(*slot);
+  if (message.call != nullptr) producer_.end_burst();
   return Status::ok();
 }
 

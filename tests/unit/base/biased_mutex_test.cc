@@ -47,8 +47,7 @@ TEST(BiasedMutex, ItsOwnerIsWaitedFor) {
     const MutexLock lock(mutex);
     entered = true;
   });
-  while (mutex.losses() == 0) std::this_thread::yield();
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_FALSE(entered);
   mutex.unlock();
   other.join();
@@ -80,6 +79,55 @@ TEST(BiasedMutex, ExcludesWithBarriers) {
 }
 
 TEST(BiasedMutex, ExcludesWithout) { stress(false); }
+
+// Threads that all want it take slices: the busy owner passes the bias on, and nobody has to revoke it.
+TEST(BiasedMutex, ABusyOwnerPassesItOn) {
+  if (!register_for_barriers()) GTEST_SKIP() << "membarrier() is not permitted here";
+  BiasedMutex mutex(true);
+  std::uint64_t sum = 0;
+  std::atomic<bool> stop{false};
+  add(mutex, sum, kAlone);
+  std::thread busy([&] {
+    while (!stop) add(mutex, sum, kAlone);
+  });
+  std::uint64_t mine = 0;
+  for (; mutex.inheritances() < 10 && mine < 200'000'000; mine += kAlone) add(mutex, sum, kAlone);
+  stop = true;
+  busy.join();
+  EXPECT_GE(mutex.inheritances(), 10u);
+  EXPECT_GE(sum, kAlone + mine);
+}
+
+// The end of a burst hands the bias over at once, long before a slice is over.
+TEST(BiasedMutex, TheEndOfABurstEndsTheSlice) {
+  if (!register_for_barriers()) GTEST_SKIP() << "membarrier() is not permitted here";
+  BiasedMutex mutex(true);
+  std::uint64_t sum = 0;
+  add(mutex, sum, kAlone);
+  mutex.lock();
+  std::thread other([&] { add(mutex, sum, 1); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));  // likely enough for it to be the heir
+  mutex.end_burst();
+  mutex.unlock();
+  other.join();
+  EXPECT_EQ(mutex.losses() + mutex.inheritances(), 1u);
+  add(mutex, sum, kAlone);
+  EXPECT_EQ(sum, 2 * kAlone + 1);
+}
+
+// Many more threads than may have a bias.
+TEST(BiasedMutex, OutlivesManyThreads) {
+  BiasedMutex mutex;
+  std::uint64_t sum = 0;
+  constexpr unsigned kThreads = 600;
+  for (unsigned thread = 0; thread < kThreads; thread += 2) {
+    std::thread first([&] { add(mutex, sum, 100); });
+    std::thread second([&] { add(mutex, sum, 100); });
+    first.join();
+    second.join();
+  }
+  EXPECT_EQ(sum, kThreads * 100u);
+}
 
 }  // namespace
 }  // namespace tf
