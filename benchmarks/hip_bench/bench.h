@@ -40,9 +40,12 @@ class Context {
   Context(const Options& options, Report& report);
 
   const Options& options() const { return options_; }
-  bool wants(const std::string& metric) const { return metric.starts_with(options_.metric); }
+  // Whether a metric was asked for, or one of those whose names start so.
+  bool wants(const std::string& metric) const {
+    return metric.starts_with(options_.metric) || options_.metric.starts_with(metric);
+  }
   double budget_s() const { return options_.quick ? 0.05 : 0.4; }
-  // Adds a row; the limit is `limit` if positive, else the native figure of --limits.
+  // Adds a row, if it was asked for; the limit is `limit` if positive, else the native figure of --limits.
   void add(const std::string& metric, std::uint64_t bytes, const char* unit, double p50, double p99,
            double limit = 0, const char* limit_name = "");
   // From now on rows are points of the plot's curves only.

@@ -25,6 +25,7 @@ Context::Context(const Options& options, Report& report) : options_(options), re
 
 void Context::add(const std::string& metric, std::uint64_t bytes, const char* unit, double p50, double p99,
                   double limit, const char* limit_name) {
+  if (!metric.starts_with(options_.metric)) return;  // its group was measured for another one
   Row row{"hip_bench", options_.transport, metric, bytes, p50, unit, p50, p99, limit, limit_name, plot_only_};
   if (auto native = reference_.find({metric, bytes}); limit <= 0 && native != reference_.end()) {
     row.limit = native->second;
@@ -101,6 +102,12 @@ int main(int argc, char** argv) {
     tf::bench::measure_copies(context);
   }
   report.finish();
+  if (report.rows().empty()) {
+    std::fprintf(stderr,
+                 "hip_bench: no metric that was measured starts with '%s'; without --metric all are\n",
+                 options.metric.c_str());
+    return 2;
+  }
   if (!options.plot_file.empty() && !tf::bench::write_copies(options, report, context)) {
     std::fprintf(stderr, "hip_bench: cannot write %s\n", options.plot_file.c_str());
     return 1;
