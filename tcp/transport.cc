@@ -98,11 +98,11 @@ class TcpTransport final : public net::Transport {
     Protection protection{.session = lanes.session, .own = secure::Side::kClient};
     net::Lanes all = lanes;
     all.count = connections_for(options_.value().payload_lanes);
-    for (unsigned lane = 0; lane < all.count; ++lane) {
-      Result<net::DialledLane> dialled = net::dial_lane(address, all, kKind, lane, deadline);
-      if (!dialled) return dialled.status();
-      sockets.push_back(std::move(dialled->socket));
-      protection.proofs[lane] = dialled->proof;
+    Result<std::vector<net::DialledLane>> dialled = net::dial_lanes(address, all, kKind, deadline);
+    if (!dialled) return dialled.status();
+    for (net::DialledLane& lane : *dialled) {
+      protection.proofs[sockets.size()] = lane.proof;
+      sockets.push_back(std::move(lane.socket));
     }
     return make_endpoint(std::move(sockets), options_.value(), protection);
   }

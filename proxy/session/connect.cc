@@ -63,7 +63,8 @@ Result<protocol::HelloReply> say_hello(const net::Stream& control, const net::Tr
 
 struct Greeted {
   net::OwnedStream control;
-  net::Lanes lanes;  // the token is a fresh one per attempt: the last one may still be in use
+  net::Address worker;  // where it is; the name that was asked for may have several addresses
+  net::Lanes lanes;     // the token is a fresh one per attempt: the last one may still be in use
   protocol::HelloReply reply;
   protocol::SharedFiles files;
 };
@@ -74,6 +75,7 @@ Result<Greeted> greet_once(const Settings& settings, const net::Address& address
   if (!token) return token.status();
   Result<net::OwnedFd> socket = net::dial(address, deadline);
   if (!socket) return advise_unreachable(socket.status(), address, settings);
+  net::Address worker = net::address_reached(socket->get(), address);
   TF_RETURN_IF_ERROR(net::watch_silence(socket->get(), settings.io_timeout));
   Result<KeyPlan> plan = plan_keys(settings, address, net::stays_on_host(socket->get()));
   if (!plan) return plan.status();
@@ -88,8 +90,8 @@ Result<Greeted> greet_once(const Settings& settings, const net::Address& address
   Result<protocol::SharedFiles> files =
       protocol::receive_shared_files(control->control.get(), reply->snapshot, deadline);
   if (!files) return files.status();
-  return Greeted{std::move(control->control), net::Lanes(*token, std::move(control->session)),
-                 std::move(*reply), std::move(*files)};
+  return Greeted{std::move(control->control), std::move(worker),
+                 net::Lanes(*token, std::move(control->session)), std::move(*reply), std::move(*files)};
 }
 
 // A worker's session process may die just as it gets our connection. The worker soon has another, so if a
@@ -113,7 +115,7 @@ Result<Connected> connect_over(const Settings& settings, const net::Address& add
     return Status(Code::kProtocol, "the worker granted transport '" + reply->transport + "'");
   if (greeted->lanes.encrypted() && !granted->encrypts())
     return Status(Code::kProtocol, "the worker granted " + reply->transport + ", which encrypts nothing");
-  Result<std::unique_ptr<Endpoint>> endpoint = granted->connect(address, greeted->lanes, deadline);
+  Result<std::unique_ptr<Endpoint>> endpoint = granted->connect(greeted->worker, greeted->lanes, deadline);
   if (!endpoint) return endpoint.status();
   if (settings.shape) endpoint = shaper::make_shaped(std::move(*endpoint), *settings.shape);
   if (!endpoint) return endpoint.status();

@@ -3,6 +3,7 @@
 #include "transport/net/lanes.h"
 
 #include <span>
+#include <utility>
 
 #include "transport/net/socket.h"
 #include "transport/secure/lane_proof.h"
@@ -28,33 +29,61 @@ Status read_answer(int socket, secure::WorkersAnswer& answer, Deadline deadline)
   return read;
 }
 
-Result<secure::Proof> prove_lane(int socket, const secure::LaneProof& lane, Deadline deadline) {
-  Result<secure::Nonce> nonce = secure::LaneProof::make_nonce();
-  if (!nonce) return nonce.status();
-  TF_RETURN_IF_ERROR(write_all(socket, bytes_of(*nonce), deadline));
+// The rest of a lane's proof, once the client's nonce was sent.
+Result<secure::Proof> prove_lane(int socket, const secure::LaneProof& lane, const secure::Nonce& nonce,
+                                 Deadline deadline) {
   secure::WorkersAnswer answer;
   TF_RETURN_IF_ERROR(read_answer(socket, answer, deadline));
-  TF_RETURN_IF_ERROR(lane.check(secure::Side::kWorker, *nonce, answer.nonce, answer.proof));
-  Result<secure::Proof> proof = lane.prove(secure::Side::kClient, *nonce, answer.nonce);
+  TF_RETURN_IF_ERROR(lane.check(secure::Side::kWorker, nonce, answer.nonce, answer.proof));
+  Result<secure::Proof> proof = lane.prove(secure::Side::kClient, nonce, answer.nonce);
   if (!proof) return proof.status();
   TF_RETURN_IF_ERROR(write_all(socket, bytes_of(*proof), deadline));
   return proof;
+}
+
+// Attaches connections as the lanes from `first` on. Each step is taken for all of them before the next one,
+// so that they wait for the worker together.
+Result<std::vector<DialledLane>> attach_all(std::vector<OwnedFd> sockets, const Lanes& lanes,
+                                            TransportKind kind, std::uint32_t first, Deadline deadline) {
+  std::vector<DialledLane> dialled;
+  std::vector<secure::Nonce> nonces;
+  for (OwnedFd& socket : sockets) {
+    const std::uint32_t lane = first + static_cast<std::uint32_t>(dialled.size());
+    Attach attach{.token = lanes.token, .kind = kind, .lane = lane, .lanes = lanes.count};
+    if (lanes.session != nullptr) attach.security = lanes.session->level;
+    TF_RETURN_IF_ERROR(write_attach(socket.get(), attach, deadline));
+    dialled.push_back({.socket = std::move(socket)});
+    if (lanes.session == nullptr) continue;
+    Result<secure::Nonce> nonce = secure::LaneProof::make_nonce();
+    if (!nonce) return nonce.status();
+    TF_RETURN_IF_ERROR(write_all(dialled.back().socket.get(), bytes_of(*nonce), deadline));
+    nonces.push_back(*nonce);
+  }
+  for (std::uint32_t index = 0; index < nonces.size(); ++index) {
+    const secure::LaneProof lane = proof_of(lanes, kind, first + index);
+    Result<secure::Proof> proof = prove_lane(dialled[index].socket.get(), lane, nonces[index], deadline);
+    if (!proof) return proof.status();
+    dialled[index].proof = *proof;
+  }
+  return dialled;
 }
 
 }  // namespace
 
 Result<DialledLane> dial_lane(const Address& address, const Lanes& lanes, TransportKind kind,
                               std::uint32_t lane, Deadline deadline) {
-  Attach attach{.token = lanes.token, .kind = kind, .lane = lane, .lanes = lanes.count};
-  if (lanes.session != nullptr) attach.security = lanes.session->level;
-  Result<OwnedFd> socket = dial_lane(address, attach, deadline);
+  Result<std::vector<OwnedFd>> socket = dial_all(address, 1, deadline);
   if (!socket) return socket.status();
-  DialledLane dialled{.socket = std::move(*socket)};
-  if (lanes.session == nullptr) return dialled;
-  Result<secure::Proof> proof = prove_lane(dialled.socket.get(), proof_of(lanes, kind, lane), deadline);
-  if (!proof) return proof.status();
-  dialled.proof = *proof;
-  return dialled;
+  Result<std::vector<DialledLane>> dialled = attach_all(std::move(*socket), lanes, kind, lane, deadline);
+  if (!dialled) return dialled.status();
+  return std::move(dialled->front());
+}
+
+Result<std::vector<DialledLane>> dial_lanes(const Address& address, const Lanes& lanes, TransportKind kind,
+                                            Deadline deadline) {
+  Result<std::vector<OwnedFd>> sockets = dial_all(address, lanes.count, deadline);
+  if (!sockets) return sockets.status();
+  return attach_all(std::move(*sockets), lanes, kind, 0, deadline);
 }
 
 Status accept_proof(int socket, const Lanes& lanes, Attach& attach, Deadline deadline) {

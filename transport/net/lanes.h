@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "transport/base/deadline.h"
 #include "transport/base/status.h"
@@ -39,6 +40,9 @@ struct DialledLane {
 // worker of the session, or no longer has it.
 Result<DialledLane> dial_lane(const Address& address, const Lanes& lanes, TransportKind kind,
                               std::uint32_t lane, Deadline deadline);
+// All lanes.count of them, in as many round trips as one takes. REQUIRES: lanes.count > 0
+Result<std::vector<DialledLane>> dial_lanes(const Address& address, const Lanes& lanes, TransportKind kind,
+                                            Deadline deadline);
 
 // A worker's, where one may block: the rest of what dial_lane() does, after the attach frame was read. Writes
 // attach.proof.

@@ -41,6 +41,28 @@ std::string socket_address_text(const SocketAddress& address) {
   return "unix socket";
 }
 
+// As Address writes it; none: a Unix socket without a name, or neither Unix nor TCP.
+std::optional<Address> address_of(const SocketAddress& bound) {
+  if (bound.storage.ss_family == AF_UNIX) {
+    const auto* local = reinterpret_cast<const sockaddr_un*>(&bound.storage);
+    const std::size_t length = bound.length - offsetof(sockaddr_un, sun_path);
+    if (length < 2) return std::nullopt;
+    if (local->sun_path[0] == '\0')
+      return Address::unix_socket("@" + std::string(local->sun_path + 1, length - 1));
+    return Address::unix_socket(std::string(local->sun_path, ::strnlen(local->sun_path, length)));
+  }
+  char text[INET6_ADDRSTRLEN] = "";
+  if (bound.storage.ss_family == AF_INET) {
+    const auto* v4 = reinterpret_cast<const sockaddr_in*>(&bound.storage);
+    ::inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
+    return Address::tcp(text, ntohs(v4->sin_port));
+  }
+  if (bound.storage.ss_family != AF_INET6) return std::nullopt;
+  const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&bound.storage);
+  ::inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text);
+  return Address::tcp(text, ntohs(v6->sin6_port));
+}
+
 Result<OwnedFd> make_socket(int family) {
   OwnedFd fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) return Status::from_errno("socket", errno);
@@ -77,16 +99,18 @@ Status wait_for(int socket, short events, Deadline deadline) {
 }
 
 // EAGAIN of a Unix socket means that the listener's backlog is full: try again shortly.
-Status connect_once(int socket, const SocketAddress& address, Deadline deadline) {
+Status begin_connect(int socket, const SocketAddress& address, Deadline deadline) {
   const auto* target = reinterpret_cast<const sockaddr*>(&address.storage);
   for (;;) {
-    if (::connect(socket, target, address.length) == 0) return Status::ok();
-    if (errno == EINPROGRESS) break;
+    if (::connect(socket, target, address.length) == 0 || errno == EINPROGRESS) return Status::ok();
     if (errno == EINTR) continue;
     if (errno != EAGAIN) return Status::from_errno("connect", errno);
     if (deadline.passed()) return {Code::kTimeout, "connect: the listener's backlog stayed full"};
     ::poll(nullptr, 0, deadline.poll_timeout_ms(5));
   }
+}
+
+Status end_connect(int socket, Deadline deadline) {
   TF_RETURN_IF_ERROR(wait_for(socket, POLLOUT, deadline));
   int error = 0;
   socklen_t length = sizeof error;
@@ -95,12 +119,19 @@ Status connect_once(int socket, const SocketAddress& address, Deadline deadline)
   return error == 0 ? Status::ok() : Status::from_errno("connect", error);
 }
 
-Result<OwnedFd> dial_one(const SocketAddress& address, Deadline deadline) {
-  Result<OwnedFd> socket = make_socket(address.storage.ss_family);
-  if (!socket) return socket;
-  TF_RETURN_IF_ERROR(connect_once(socket->get(), address, deadline));
-  tune_tcp(socket->get());
-  return socket;
+Result<std::vector<OwnedFd>> dial_one(const SocketAddress& address, unsigned count, Deadline deadline) {
+  std::vector<OwnedFd> sockets;
+  while (sockets.size() < count) {
+    Result<OwnedFd> socket = make_socket(address.storage.ss_family);
+    if (!socket) return socket.status();
+    TF_RETURN_IF_ERROR(begin_connect(socket->get(), address, deadline));
+    sockets.push_back(std::move(*socket));
+  }
+  for (const OwnedFd& socket : sockets) {
+    TF_RETURN_IF_ERROR(end_connect(socket.get(), deadline));
+    tune_tcp(socket.get());
+  }
+  return sockets;
 }
 
 }  // namespace
@@ -134,6 +165,16 @@ std::string peer_text(int socket) {
   return socket_address_text(peer);
 }
 
+Address address_reached(int socket, const Address& named) {
+  SocketAddress peer;
+  peer.length = sizeof peer.storage;
+  if (named.is_unix() || ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer.storage), &peer.length) != 0)
+    return named;
+  const bool scoped = peer.storage.ss_family == AF_INET6 &&
+                      reinterpret_cast<const sockaddr_in6*>(&peer.storage)->sin6_scope_id != 0;
+  return scoped ? named : address_of(peer).value_or(named);  // an Address has no place for a scope
+}
+
 std::string peer_network(int socket) {
   SocketAddress peer;
   peer.length = sizeof peer.storage;
@@ -151,20 +192,26 @@ std::string peer_network(int socket) {
   return is_one ? text : std::string(text) + "/64";
 }
 
-Result<OwnedFd> dial(const Address& address, Deadline deadline) {
+Result<std::vector<OwnedFd>> dial_all(const Address& address, unsigned count, Deadline deadline) {
   Result<std::vector<SocketAddress>> candidates = address.resolve();
   if (!candidates) return candidates.status();
   std::string tried;
   Code code = Code::kUnavailable;
   for (const SocketAddress& candidate : *candidates) {
-    Result<OwnedFd> socket = dial_one(candidate, deadline);
-    if (socket) return socket;
-    code = socket.code();
+    Result<std::vector<OwnedFd>> sockets = dial_one(candidate, count, deadline);
+    if (sockets) return sockets;
+    code = sockets.code();
     if (!tried.empty()) tried += "; ";
     if (!address.is_unix()) tried += socket_address_text(candidate) + " ";
-    tried += socket.status().message();
+    tried += sockets.status().message();
   }
   return Status(code, "cannot reach " + address.to_string() + ": " + tried);
+}
+
+Result<OwnedFd> dial(const Address& address, Deadline deadline) {
+  Result<std::vector<OwnedFd>> one = dial_all(address, 1, deadline);
+  if (!one) return one.status();
+  return std::move(one->front());
 }
 
 Result<OwnedFd> dial_lane(const Address& address, const Attach& attach, Deadline deadline) {
@@ -232,28 +279,6 @@ Result<OwnedFd> bind_file_and_listen(const SocketAddress& address, const std::st
   if (status) return socket;
   ::unlink(path.c_str());
   return status;
-}
-
-// As Address writes it; none: a Unix socket without a name, or neither Unix nor TCP.
-std::optional<Address> address_of(const SocketAddress& bound) {
-  if (bound.storage.ss_family == AF_UNIX) {
-    const auto* local = reinterpret_cast<const sockaddr_un*>(&bound.storage);
-    const std::size_t length = bound.length - offsetof(sockaddr_un, sun_path);
-    if (length < 2) return std::nullopt;
-    if (local->sun_path[0] == '\0')
-      return Address::unix_socket("@" + std::string(local->sun_path + 1, length - 1));
-    return Address::unix_socket(std::string(local->sun_path, ::strnlen(local->sun_path, length)));
-  }
-  char text[INET6_ADDRSTRLEN] = "";
-  if (bound.storage.ss_family == AF_INET) {
-    const auto* v4 = reinterpret_cast<const sockaddr_in*>(&bound.storage);
-    ::inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
-    return Address::tcp(text, ntohs(v4->sin_port));
-  }
-  if (bound.storage.ss_family != AF_INET6) return std::nullopt;
-  const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&bound.storage);
-  ::inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text);
-  return Address::tcp(text, ntohs(v6->sin6_port));
 }
 
 std::uint16_t bound_port(int socket) {

@@ -23,6 +23,8 @@ namespace tf::net {
 // Connects to the first socket address that answers. The Status names every address tried and why it failed.
 // TCP sockets get TCP_NODELAY and keepalive.
 Result<OwnedFd> dial(const Address& address, Deadline deadline);
+// `count` connections to the same one, all under way at the same time.
+Result<std::vector<OwnedFd>> dial_all(const Address& address, unsigned count, Deadline deadline);
 
 // dial() and write_attach().
 Result<OwnedFd> dial_lane(const Address& address, const Attach& attach, Deadline deadline);
@@ -35,6 +37,10 @@ bool is_tcp(int socket);
 
 // "ADDRESS:PORT" of the other end, for logs; "unix socket" where it has none.
 std::string peer_text(int socket);
+
+// Where a dialled socket has arrived: a name may have several addresses, and the lanes of a session go to the
+// worker that its control connection has reached. `named`, where the other end has no address of its own.
+Address address_reached(int socket, const Address& named);
 
 // Whose connection it is, where each has a share: the other end's address without its port; of an IPv6
 // address, of which anybody has many, the first 64 bits ("2001:db8:0:1::/64").

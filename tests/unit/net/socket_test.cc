@@ -94,6 +94,16 @@ TEST(Socket, FailuresNameTheAddress) {
   EXPECT_EQ(Listener::open(first->address()).code(), Code::kUnavailable);
 }
 
+// "localhost" may mean ::1 too, where another worker may listen: lanes go to where the first connection went.
+TEST(Socket, ANameIsNotAskedAgain) {
+  Result<Listener> listener = Listener::open(Address::tcp("127.0.0.1", 0));
+  ASSERT_TRUE(listener.is_ok());
+  const Address named = Address::tcp("localhost", listener->address().port());
+  Result<OwnedFd> client = dial(named, soon());
+  ASSERT_TRUE(client.is_ok()) << client.status().to_string();
+  EXPECT_EQ(address_reached(client->get(), named).to_string(), listener->address().to_string());
+}
+
 TEST(Socket, DeadlinesHold) {
   Result<Listener> listener =
       Listener::open(Address::unix_socket("@tf-deadline-" + std::to_string(::getpid())));

@@ -151,6 +151,38 @@ TEST_F(LaneTest, IsProvenToBothEnds) {
   EXPECT_TRUE(worker.is_ok()) << worker.to_string();
 }
 
+// The worker answers nobody before all have asked: as many round trips as one lane takes.
+TEST_F(LaneTest, AllAreDialledAtOnce) {
+  constexpr std::uint32_t kLanes = 8;
+  Lanes lanes{token_, make_session(1)};
+  lanes.count = kLanes;
+  std::vector<secure::Proof> workers(kLanes);
+  std::thread accepting([&] {
+    std::vector<OwnedFd> sockets;
+    std::vector<Attach> attached;
+    while (sockets.size() < kLanes) {
+      ASSERT_TRUE(wait_readable(listener_->fd(), stream_soon()).is_ok());
+      Result<OwnedFd> socket = listener_->accept();
+      if (socket.code() == Code::kWouldBlock) continue;
+      ASSERT_TRUE(socket.is_ok());
+      Result<Attach> attach = read_attach(socket->get(), stream_soon());
+      ASSERT_TRUE(attach.is_ok());
+      sockets.push_back(std::move(*socket));
+      attached.push_back(*attach);
+    }
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+      EXPECT_TRUE(accept_proof(sockets[lane].get(), lanes, attached[lane], stream_soon()).is_ok());
+      workers[attached[lane].lane] = attached[lane].proof;
+    }
+  });
+  Result<std::vector<DialledLane>> dialled = dial_lanes(listener_->address(), lanes, kKind, stream_soon());
+  accepting.join();
+  ASSERT_TRUE(dialled.is_ok()) << dialled.status().to_string();
+  ASSERT_EQ(dialled->size(), kLanes);
+  for (std::uint32_t lane = 0; lane < kLanes; ++lane)
+    EXPECT_EQ((*dialled)[lane].proof, workers[lane]) << "lane " << lane;
+}
+
 TEST_F(LaneTest, ItsKeysAreItsOwnEachTimeItIsDialled) {
   const auto key_of = [](const secure::Proof& proof) {
     return secure::lane_secret(*make_session(1), static_cast<std::uint32_t>(kKind), 1, secure::Side::kClient,
