@@ -64,6 +64,19 @@ if [ $WAY = shm ] && [ $name = Copy.Small ]; then
 fi
 echo "[       OK ] $name (3 ms)"
 '''
+# A list that is longer than the output of a case may be; only one case is wanted.
+LONG_LIST = r'''#!/bin/sh
+# gtest_list_tests
+case "$1" in
+--gtest_list_tests)
+  echo Many.
+  seq -f "  A_case_with_a_rather_long_name_so_that_the_list_gets_long_%.0f" 100000
+  exit 0 ;;
+esac
+name=${1#--gtest_filter=}
+echo "[ RUN      ] $name"
+echo "[       OK ] $name (3 ms)"
+'''
 PLAIN = '''#!/bin/sh
 echo "took 0.$$ ms at 0x7f00$$, process $$"
 echo "on stderr: $WAY" >&2
@@ -147,6 +160,13 @@ class Fidelity(unittest.TestCase):
         self.assertEqual(self.words(found['copy_test', 'Copy.Small']), ['pass', 'FAIL', 'pass'])
         self.assertIn('copy_test.cc:7: Failure Expected: 1', found['copy_test', 'Copy.Small']['shm']['reason'])
         self.assertEqual(status, 1)
+
+    def test_every_case_of_a_long_list_is_found(self):
+        write(self.tests / 'many_test', LONG_LIST)
+        case = 'Many.A_case_with_a_rather_long_name_so_that_the_list_gets_long_50000'
+        found, _, status = self.rows('--filter', 'many_test:' + case)
+        self.assertEqual(self.words(found['many_test', case]), ['pass', 'pass', 'pass'])
+        self.assertEqual(status, 0)
 
     def test_other_programs(self):
         write(self.tests / 'plain', PLAIN)

@@ -16,6 +16,7 @@ NATIVE = 'native'
 WAYS = (NATIVE, 'shm', 'tcp')
 TRANSPORTS = re.findall(r'^[^#\n].*$', (ROOT / 'transport/factory/transports.txt').read_text(), re.M)
 OUTPUT_LIMIT = 4 << 20  # bytes of each stream that are read: of longer ones the first and the last half of it
+LIST_LIMIT = 128 << 20  # the same of a program's list of its cases: rocFFT's has 186,350 names, 15 MiB
 GRACE_S = 2.0           # from the request to end until the kill
 SIGNAL_BASE = 128       # a shell's exit status of a process that signal n ended is 128 + n
 
@@ -74,14 +75,14 @@ def end(process):
             continue
 
 
-def text_of(file):
+def text_of(file, limit=OUTPUT_LIMIT):
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
-    if size <= OUTPUT_LIMIT:
+    if size <= limit:
         return file.read().decode(errors='replace')
-    first = file.read(OUTPUT_LIMIT // 2)
-    file.seek(-(OUTPUT_LIMIT // 2), os.SEEK_END)
-    last = file.read(OUTPUT_LIMIT // 2)  # a verdict stands at the end
+    first = file.read(limit // 2)
+    file.seek(-(limit // 2), os.SEEK_END)
+    last = file.read(limit // 2)  # a verdict stands at the end
     return (first + b'\n[...]\n' + last).decode(errors='replace')
 
 
@@ -114,7 +115,7 @@ class Machine:
         where = ['--native'] if way == NATIVE else ['--local', '--transport', way]
         return [self.hip_remote, 'run', *where, '--runtime', self.runtime, '--', *program]
 
-    def run(self, way, program, folder=None):
+    def run(self, way, program, folder=None, limit=OUTPUT_LIMIT):
         """Runs `program`, a list of words, in `folder` (default: the current one). Output goes through files: a process
         that outlives the program and keeps its output open delays nobody."""
         start = time.monotonic()
@@ -129,4 +130,4 @@ class Machine:
                 pass
             finally:
                 end(process)
-            return Run(status, text_of(out), text_of(err), time.monotonic() - start)
+            return Run(status, text_of(out, limit), text_of(err, limit), time.monotonic() - start)

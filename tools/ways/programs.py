@@ -7,7 +7,7 @@ import pathlib
 import struct
 
 from . import cases
-from .machine import NATIVE
+from .machine import LIST_LIMIT, NATIVE
 
 PT_INTERP = 3  # elf(5): only programs name a loader, shared libraries and code objects do not
 ET_EXEC = 2
@@ -51,7 +51,7 @@ def cases_of(program, machine, filters):
     verdict says why."""
     if program.framework.listing is None:
         return ['']
-    run = machine.run(NATIVE, [program.path, *program.framework.listing], program.path.parent)
+    run = machine.run(NATIVE, [program.path, *program.framework.listing], program.path.parent, LIST_LIMIT)
     found = program.framework.cases(run.out)
     if not found:
         return [cases.LIST]
