@@ -108,20 +108,27 @@ hsa_status_t query_executable(const void* device_address, hsa_executable_t* exec
   });
 }
 
-hsa_status_t iterate_loaded_code_objects(hsa_executable_t handle,
-                                         hsa_status_t (*callback)(hsa_executable_t, hsa_loaded_code_object_t,
-                                                                  void*),
-                                         void* data) {
+// Tells the callback of each of an executable's parts, until it does not succeed.
+template <typename Handle, typename Parts, typename HandleOf>
+hsa_status_t iterate(hsa_executable_t handle, hsa_status_t (*callback)(hsa_executable_t, Handle, void*),
+                     void* data, Parts Executable::*parts, HandleOf handle_of) {
   return with_runtime([&](Runtime& runtime) {
     const Executable* executable = runtime.loader.executable(handle);
     if (executable == nullptr) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
     if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     hsa_status_t status = HSA_STATUS_SUCCESS;
-    for (const auto& code : executable->code) {
-      if (status == HSA_STATUS_SUCCESS)
-        status = callback(handle, {reinterpret_cast<std::uint64_t>(code.get())}, data);
-    }
+    for (const auto& part : executable->*parts)
+      if (status == HSA_STATUS_SUCCESS) status = callback(handle, handle_of(part), data);
     return status;
+  });
+}
+
+hsa_status_t iterate_loaded_code_objects(hsa_executable_t handle,
+                                         hsa_status_t (*callback)(hsa_executable_t, hsa_loaded_code_object_t,
+                                                                  void*),
+                                         void* data) {
+  return iterate(handle, callback, data, &Executable::code, [](const auto& code) {
+    return hsa_loaded_code_object_t{reinterpret_cast<std::uint64_t>(code.get())};
   });
 }
 
@@ -256,16 +263,8 @@ hsa_status_t hsa_executable_iterate_symbols(hsa_executable_t handle,
                                             hsa_status_t (*callback)(hsa_executable_t,
                                                                      hsa_executable_symbol_t, void*),
                                             void* data) {
-  return with_runtime([&](Runtime& runtime) {
-    const Executable* executable = runtime.loader.executable(handle);
-    if (executable == nullptr) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
-    if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    hsa_status_t status = HSA_STATUS_SUCCESS;
-    for (const auto& [key, symbol] : executable->symbols) {
-      if (status == HSA_STATUS_SUCCESS)
-        status = callback(handle, {reinterpret_cast<std::uint64_t>(symbol.get())}, data);
-    }
-    return status;
+  return iterate(handle, callback, data, &Executable::symbols, [](const auto& symbol) {
+    return hsa_executable_symbol_t{reinterpret_cast<std::uint64_t>(symbol.second.get())};
   });
 }
 
