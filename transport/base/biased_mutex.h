@@ -82,8 +82,8 @@ class TF_CAPABILITY BiasedMutex {
   static constexpr std::uint64_t kUsesMax = 1 << 20;  // after many losses
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   static constexpr std::size_t kBiasesMax = 256;  // threads that may get one, for each mutex
-  // Locks since the owner got the bias, after which it passes it on to a thread that waits: so many that moving
-  // the guarded cache lines costs little beside them.
+  // Locks since the owner got the bias, after which it passes it on to a thread that waits: so many that
+  // moving the guarded cache lines costs little beside them.
   static constexpr std::uint32_t kSlice = 256;
   // The same, if the heir had to be woken: a wake-up for the next one who waits costs little beside so many.
   static constexpr std::uint32_t kSliceBeforeSleeper = 2048;
