@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <thread>
+#include <optional>
 #include <utility>
 
 #include "tcp/bulk_lane.h"
@@ -127,25 +127,11 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
 
   Status wait(Interest interest, Deadline deadline) override {
     messages_->flush();
+    if (const Status now = look(interest); now.code() != Code::kWouldBlock) return now;
     const auto start = Deadline::Clock::now();
-    const std::chrono::nanoseconds budget = spin_.current();
-    bool first = true;
-    for (;;) {
-      if (const Status now = look(interest); now.code() != Code::kWouldBlock) {
-        if (!first) spin_.learn(Deadline::Clock::now() - start);
-        return now;
-      }
-      first = false;
-      if (deadline.passed()) {
-        spin_.learn(Deadline::Clock::now() - start);  // an idle end must not spin
-        return {Code::kTimeout, "nothing came over tcp before the deadline"};
-      }
-      const auto spun = Deadline::Clock::now() - start;
-      if (spun >= budget || (spun >= kSpinAlone && CrowdSign::is_up()))
-        sleep(interest, deadline);
-      else if (spun >= kSpinAlone)
-        std::this_thread::yield();  // Spin would sleep, and each message wake it
-    }
+    const Status waited = wait_from(start, interest, deadline);
+    spin_.learn(Deadline::Clock::now() - start);  // also if nothing came: an idle end must not spin
+    return waited;
   }
 
   LaneTraffics lane_traffic() const override {
@@ -213,6 +199,33 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
   bool failed() const { return failed_.load(std::memory_order_seq_cst); }
 
   // --- waiting ---
+  // Unlike Spin, it goes on yielding beside others: each message would wake it.
+  Status wait_from(Deadline::Clock::time_point start, Interest interest, Deadline deadline) {
+    const std::chrono::nanoseconds budget = spin_.current();
+    // Two ends on one processor: the peer answers while this one yields.
+    const bool peer_is_here = spin_.crowd(start) == SpinBudget::Crowd::kAsk;
+    const auto alone = peer_is_here ? std::chrono::microseconds{0} : kSpinAlone;
+    Yields yields(spin_.yield_cost());
+    for (;;) {
+      if (deadline.passed()) return {Code::kTimeout, "nothing came over tcp before the deadline"};
+      const auto spun = Deadline::Clock::now() - start;
+      std::optional<Yields::Outcome> gave_way;
+      if (spun >= budget || (spun >= alone && CrowdSign::is_up())) {
+        sleep(interest, deadline);
+      } else if (spun >= alone) {
+        gave_way = yields.yield();
+        if (!gave_way->others) spin_.alone();
+      }
+      const Status now = look(interest);
+      if (now.code() == Code::kWouldBlock) continue;
+      if (gave_way && gave_way->others)
+        spin_.answered_after(gave_way->time);
+      else
+        spin_.answered_elsewhere();
+      return now;
+    }
+  }
+
   // kWouldBlock: nothing to do yet.
   Status look(Interest interest) {
     if (failed()) return status();

@@ -31,6 +31,12 @@ constexpr int kSpinPerYield = 4;
 // than the others are there.
 constexpr int kCrowdedTimes = 64;
 constexpr std::chrono::nanoseconds kCrowdedMax = std::chrono::seconds(1);
+// A peer on the same processor answers within this time, two switches included. Others run for a time slice,
+// which is longer.
+constexpr std::chrono::microseconds kPeersTurnMax{100};
+// So many answers in a row are no chance.
+constexpr std::uint32_t kAnswersHereMin = 8;
+constexpr std::int64_t kLongAgo = 1;  // crowd() says kAsk
 
 // Counts the machine's processors, not this thread's: ends pinned to one processor each still run at the same
 // time.
@@ -67,6 +73,12 @@ void SpinBudget::learn(std::chrono::nanoseconds waited) {
 void SpinBudget::lost(Clock::time_point now, std::chrono::nanoseconds time) {
   const auto until = now.time_since_epoch() + std::min(time * kCrowdedTimes, kCrowdedMax);
   crowded_until_ns_.store(std::chrono::nanoseconds(until).count(), std::memory_order_relaxed);
+}
+
+void SpinBudget::answered_after(std::chrono::nanoseconds time) {
+  if (time > kPeersTurnMax) return answered_elsewhere();
+  if (answered_here_.fetch_add(1, std::memory_order_relaxed) + 1 >= kAnswersHereMin)
+    crowded_until_ns_.store(kLongAgo, std::memory_order_relaxed);
 }
 
 SpinBudget::Crowd SpinBudget::crowd(Clock::time_point now) const {

@@ -66,6 +66,15 @@ class SpinBudget {
   // Nobody else wanted to run.
   void alone() {
     if (crowded()) crowded_until_ns_.store(0, std::memory_order_relaxed);
+    answered_elsewhere();
+  }
+  // Others ran for `time`, and then the answer was there. If that is as short as a peer on the same processor
+  // takes, several times in a row, yield first from now on: spinning only keeps the peer from running.
+  void answered_after(std::chrono::nanoseconds time);
+  // The answer came while nobody else ran here.
+  void answered_elsewhere() {
+    if (answered_here_.load(std::memory_order_relaxed) != 0)
+      answered_here_.store(0, std::memory_order_relaxed);
   }
   Crowd crowd(Clock::time_point now) const;
   YieldCost& yield_cost() { return yield_cost_; }
@@ -78,6 +87,7 @@ class SpinBudget {
   std::atomic<std::int64_t> budget_ns_;  // learned_ns_; now and then max_ns(), as a probe
   std::atomic<std::uint32_t> waits_{0};
   std::atomic<std::int64_t> crowded_until_ns_{0};  // on Clock; 0: not crowded, as far as known
+  std::atomic<std::uint32_t> answered_here_{0};    // in a row, see answered_after()
   YieldCost yield_cost_;
 };
 

@@ -131,6 +131,23 @@ TEST_F(SpinBudgetTest, SpinningEndsWhereOthersWantToRun) {
   EXPECT_EQ(yields, 2) << "it asks before it spins again";
 }
 
+// Two ends on one processor are no crowd: each yields, at once, and finds the answer when it runs again.
+TEST_F(SpinBudgetTest, WhoeverFindsItsAnswersAfterShortYieldsYieldsFirst) {
+  SpinBudget budget;
+  const SpinBudget::Clock::time_point now{1h};
+  for (int i = 0; i < 20; ++i) budget.answered_after(3ms);
+  EXPECT_EQ(budget.crowd(now), Crowd::kNone) << "those were time slices of others";
+  for (int i = 0; i < 20; ++i) {
+    budget.answered_after(20us);
+    budget.answered_elsewhere();
+  }
+  EXPECT_EQ(budget.crowd(now), Crowd::kNone) << "chance";
+  for (int i = 0; i < 20; ++i) budget.answered_after(20us);
+  EXPECT_EQ(budget.crowd(now), Crowd::kAsk);
+  budget.alone();
+  EXPECT_EQ(budget.crowd(now), Crowd::kNone) << "the peer has left this processor";
+}
+
 // Put up once for the process, so for all tests of this program.
 class Sign final : public CrowdSign {
  public:
