@@ -153,7 +153,10 @@ Result<std::size_t> PieceLane::move_out() {
   blocked_ = sent && *sent == 0;
   if (!sent || *sent == 0) return sent;
   (is_body ? out_body_ : out_header_) += *sent;
-  if (out_body_ == out_->source.size()) out_.reset();
+  if (out_body_ == out_->source.size()) {
+    parts_.outgoing.sent(out_body_);
+    out_.reset();
+  }
   release_sent();
   return sent;
 }

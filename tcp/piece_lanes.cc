@@ -43,7 +43,7 @@ bool PieceLanes::is_quiet() const {
 
 PieceLanes::Announced PieceLanes::take_stripe(std::uint64_t id, std::span<const std::byte> source) {
   const std::span<const std::byte> stripe = source.first(std::min(source.size(), kStripeBytesMax));
-  const std::size_t piece_bytes = piece_bytes_for(outgoing_.bytes() + stripe.size(), count());
+  const std::size_t piece_bytes = piece_bytes_for(stripe.size(), outgoing_.backlog(), count());
   queue_.hand_over_send(stripe.size());  // before any lane can have sent some
   outgoing_.add(id, stripe, piece_bytes);
   const std::size_t pieces = (stripe.size() + piece_bytes - 1) / piece_bytes;

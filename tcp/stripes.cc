@@ -9,6 +9,11 @@
 #include "tcp/seal.h"
 
 namespace tf::tcp {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+
+}  // namespace
 
 Status not_possible(std::string_view what, std::string_view field, std::uint64_t value) {
   return {Code::kProtocol,
@@ -37,8 +42,10 @@ Status validate_stripe(std::uint64_t bytes, std::uint64_t piece_bytes) {
   return Status::ok();
 }
 
-std::size_t piece_bytes_for(std::size_t bytes, unsigned lanes) {
-  return std::clamp(std::bit_ceil(bytes / lanes), kPieceBytesMin, kPieceBytesMax);
+std::size_t piece_bytes_for(std::size_t bytes, std::size_t backlog, unsigned lanes) {
+  const std::size_t share = (bytes + backlog) / lanes;
+  const std::size_t pages = (share + kPageBytes - 1) / kPageBytes;
+  return std::clamp(backlog == 0 ? pages * kPageBytes : std::bit_ceil(share), kPieceBytesMin, kPieceBytesMax);
 }
 
 // --- Outgoing -------------------------------------------------------------------------------------------
@@ -52,9 +59,9 @@ void OutgoingStripes::add(std::uint64_t id, std::span<const std::byte> source, s
   stripes_left_.store(stripes_.size(), std::memory_order_seq_cst);
 }
 
-std::size_t OutgoingStripes::bytes() const {
+std::size_t OutgoingStripes::backlog() const {
   const MutexLock lock(mutex_);
-  return bytes_;
+  return bytes_ + moving_.load(std::memory_order_relaxed);
 }
 
 std::optional<OutgoingStripes::Piece> OutgoingStripes::claim() {
@@ -70,6 +77,7 @@ std::optional<OutgoingStripes::Piece> OutgoingStripes::claim() {
   piece.header.seal = seal_of(piece.header);
   stripe.claimed += bytes;
   bytes_ -= bytes;
+  moving_.fetch_add(bytes, std::memory_order_relaxed);
   if (stripe.claimed == stripe.source.size()) {
     stripes_.pop_front();
     stripes_left_.store(stripes_.size(), std::memory_order_seq_cst);

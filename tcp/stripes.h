@@ -61,10 +61,10 @@ Status validate(const PieceHeader& header);
 // What an announcement says. The same.
 Status validate_stripe(std::uint64_t bytes, std::uint64_t piece_bytes);
 
-// Of what pieces are for `lanes` lanes, where `bytes` are to be sent altogether: each lane gets some, and
-// each piece is worth its header. Large pieces cost less, so one lane gets all of a stripe if the others have
-// work.
-std::size_t piece_bytes_for(std::size_t bytes, unsigned lanes);
+// The size of pieces of a stripe of `bytes` for `lanes` lanes, which still have `backlog` bytes to send.
+// Lanes without work share the stripe evenly. Large pieces cost less, so one lane may get all of it if the
+// others have work.
+std::size_t piece_bytes_for(std::size_t bytes, std::size_t backlog, unsigned lanes);
 
 // What is to be sent in pieces. The bulk lane's mover adds, piece lanes claim.
 class OutgoingStripes {
@@ -78,8 +78,10 @@ class OutgoingStripes {
   // `source` was handed over of the send `id`; it stays until the queue's finish_send() of all of it.
   void add(std::uint64_t id, std::span<const std::byte> source, std::size_t piece_bytes);
   std::optional<Piece> claim();
-  // What no lane has claimed yet.
-  std::size_t bytes() const;
+  // The lane that claimed them has passed on all bytes of a piece.
+  void sent(std::size_t bytes) { moving_.fetch_sub(bytes, std::memory_order_relaxed); }
+  // What lanes have not passed on yet. Approximate while they do.
+  std::size_t backlog() const;
   bool empty() const { return stripes_left_.load(std::memory_order_seq_cst) == 0; }
   // No piece is claimed from now on.
   void close();
@@ -97,6 +99,7 @@ class OutgoingStripes {
   std::size_t bytes_ TF_GUARDED_BY(mutex_) = 0;
   std::uint64_t last_ TF_GUARDED_BY(mutex_) = 0;
   bool closed_ TF_GUARDED_BY(mutex_) = false;
+  std::atomic<std::size_t> moving_{0};        // bytes that are claimed and not sent; orders nothing
   std::atomic<std::size_t> stripes_left_{0};  // stripes_.size(); a lane looks before it sleeps
 };
 

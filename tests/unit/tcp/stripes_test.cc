@@ -56,12 +56,14 @@ TEST_F(Stripes, PiecesInAnyOrderFillReceivesAndSkipDiscards) {
   const std::size_t total = 5 * kPiece + 77;
   const std::vector<std::byte> source = bytes(total);
   outgoing_.add(1, source, kPiece);
-  EXPECT_EQ(outgoing_.bytes(), total);
+  EXPECT_EQ(outgoing_.backlog(), total);
   std::vector<OutgoingStripes::Piece> pieces;
   while (const auto piece = outgoing_.claim()) pieces.push_back(*piece);
   ASSERT_EQ(pieces.size(), 6U);
   EXPECT_TRUE(outgoing_.empty());
-  EXPECT_EQ(outgoing_.bytes(), 0U);
+  EXPECT_EQ(outgoing_.backlog(), total) << "lanes have claimed it all, and sent nothing";
+  for (const OutgoingStripes::Piece& piece : pieces) outgoing_.sent(piece.source.size());
+  EXPECT_EQ(outgoing_.backlog(), 0U);
   std::shuffle(pieces.begin(), pieces.end(), std::minstd_rand(7));
 
   std::vector<std::byte> first(kPiece + 5);
@@ -174,10 +176,15 @@ TEST(StripeHeaders, EveryFlippedBitIsRefused) {
 }
 
 TEST(StripeSizes, EachLaneGetsAPieceAndEachPieceIsWorthIt) {
-  EXPECT_EQ(piece_bytes_for(kStripedBytesMin, 8), kPieceBytesMin);
-  EXPECT_EQ(piece_bytes_for(1 << 20, 8), 128U << 10);
-  EXPECT_EQ(piece_bytes_for(1 << 20, 3), 512U << 10);
-  EXPECT_EQ(piece_bytes_for(kStripeBytesMax, 8), kPieceBytesMax);
+  EXPECT_EQ(piece_bytes_for(kStripedBytesMin, 0, 8), kPieceBytesMin);
+  EXPECT_EQ(piece_bytes_for(1 << 20, 0, 6), 172U << 10) << "evenly, in whole pages";
+  EXPECT_EQ(piece_bytes_for(4 << 20, 0, 6), 684U << 10);
+  EXPECT_EQ(piece_bytes_for(kStripeBytesMax, 0, 8), kPieceBytesMax);
+}
+
+TEST(StripeSizes, PiecesGrowWithWhatIsToBeSentBefore) {
+  EXPECT_EQ(piece_bytes_for(1 << 20, 1 << 10, 8), 256U << 10);
+  EXPECT_EQ(piece_bytes_for(1 << 20, 4 << 20, 6), kPieceBytesMax) << "one lane gets all of it";
 }
 
 }  // namespace
