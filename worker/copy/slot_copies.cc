@@ -20,8 +20,16 @@ using namespace std::chrono_literals;
 constexpr std::size_t kDiscardsMax = 1024;
 // The slots that one copy from the device may hold, so that some are left for others.
 constexpr std::size_t kOutgoingPerCopyMax = kLargeSlots - 2;
+constexpr std::uint64_t kPageBytes = 4096;
+constexpr std::uint64_t kQuarterBytesMin = 256 << 10;  // less costs the runtime's calls more than it gains
 constexpr auto kPatienceMin = std::chrono::nanoseconds(10us);
 constexpr auto kPatienceMax = std::chrono::nanoseconds(500us);
+
+// A short copy goes in quarters: the device copies one while the next one is on its way.
+std::uint64_t piece_bytes(std::uint64_t bytes) {
+  const std::uint64_t pages = (bytes + 4 * kPageBytes - 1) / (4 * kPageBytes);
+  return std::clamp<std::uint64_t>(pages * kPageBytes, kQuarterBytesMin, kLargeSlotBytes);
+}
 
 }  // namespace
 
@@ -111,7 +119,7 @@ hipError_t SlotCopies::to_device(const Box& box, StreamRef stream, std::uint64_t
   std::uint64_t unasked = *bytes;
   hipError_t error = hipSuccess;
   std::deque<Incoming> receiving;
-  graph::BoxPieces pieces(box, kLargeSlotBytes);
+  graph::BoxPieces pieces(box, piece_bytes(*bytes));
   std::optional<Box> piece = pieces.next();
   while (!life_.ending() && (!receiving.empty() || (piece && error == hipSuccess))) {
     // Keep as many receives posted as there are slots; block for a slot only when nothing else is to do.
@@ -175,7 +183,7 @@ hipError_t SlotCopies::inline_to_device(std::uint64_t target, std::span<const st
 
 hipError_t SlotCopies::from_device(const Box& box, StreamRef stream, std::uint64_t tag) {
   hipError_t error = hipSuccess;
-  graph::BoxPieces pieces(box, kLargeSlotBytes);
+  graph::BoxPieces pieces(box, piece_bytes(packed_bytes(box).value_or(0)));
   for (auto piece = pieces.next(); piece && error == hipSuccess; piece = pieces.next()) {
     if (!life_.wait_until([&] { return deliveries_.under_way(tag) < kOutgoingPerCopyMax; }))
       return hipErrorUnknown;
