@@ -15,6 +15,7 @@ constexpr std::uint64_t kUs = 1000;
 struct Runner {
   Breaks breaks;
   std::uint64_t now = 1'000'000 * kUs;
+  std::uint64_t others_us = 0;  // how long others run in each break
   unsigned looks = 0;
   unsigned breaks_taken = 0;
 
@@ -25,6 +26,7 @@ struct Runner {
         ++looks;
         if (breaks.is_due(now)) {
           ++breaks_taken;
+          now += others_us * kUs;
           breaks.ended(now);
         }
       }
@@ -77,6 +79,42 @@ TEST(BreaksTest, LongBlocksAfterShortOnesAreSeenSoon) {
   runner.breaks_taken = 0;
   runner.run(16, 1000);
   EXPECT_GE(runner.breaks_taken, 13u);
+}
+
+// Each yield costs the rest of a slice there.
+TEST(BreaksTest, BesideBusyProgramsTheyAreRare) {
+  Runner runner;
+  runner.others_us = 3000;
+  const std::uint64_t begin = runner.now;
+  runner.run(100'000, 10);
+  const std::uint64_t lost_us = runner.breaks_taken * runner.others_us;
+  EXPECT_GT(runner.breaks_taken, 30u);
+  EXPECT_LT(lost_us, (runner.now - begin) / kUs / 8);
+}
+
+TEST(BreaksTest, OftenWhereOthersAreDoneSoon) {
+  Runner runner;
+  runner.others_us = 50;
+  runner.run(100'000, 10);
+  EXPECT_GT(runner.breaks_taken, 1'000'000 / 600u);
+}
+
+TEST(BreaksTest, TheyComeAgainHoweverLongOneWas) {
+  Runner runner;
+  runner.others_us = 3'600'000'000;
+  runner.run(1000, 1000);
+  EXPECT_GT(runner.breaks_taken, 8u);
+}
+
+TEST(BreaksTest, WhenOthersHaveGoneTheyAreOftenAgain) {
+  Runner runner;
+  runner.others_us = 10'000;
+  runner.run(100, 1000);
+  runner.others_us = 0;
+  runner.run(100, 1000);
+  runner.breaks_taken = 0;
+  runner.run(100, 1000);
+  EXPECT_EQ(runner.breaks_taken, 100u);
 }
 
 }  // namespace

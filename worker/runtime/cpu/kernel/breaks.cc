@@ -24,7 +24,12 @@ bool Breaks::is_due(Nanoseconds now) {
     apart_ = 1;
   }
   left_ = apart_;
-  return now - last_ >= kEvery;
+  return now - last_ >= every_;
+}
+
+void Breaks::ended(Nanoseconds now) {
+  every_ = std::clamp(kApart * (now - looked_at_), kEvery, kLongest);
+  looked_at_ = last_ = now;
 }
 
 }  // namespace tf::cpu

@@ -6,6 +6,11 @@
 // beside kernels waited 0.11 ms on average, one time in a hundred for more than 2 ms
 // (docs/performance-log.md). So between two blocks, about every kEvery, a thread yields. That costs a third
 // of a microsecond if nobody waits.
+//
+// Beside busy programs a yield costs much: others have their slices first, and Linux 6.18 counts the rest of
+// the own one as used. Kernels had a fifth of the processor time that they have without breaks. So after a
+// break in which others have run for long, the next one comes kApart times as much later. Who wakes up
+// meanwhile waits for a tick, as beside those programs.
 #pragma once
 
 #include <chrono>
@@ -19,6 +24,8 @@ class Breaks {
   using Nanoseconds = std::uint64_t;
   static constexpr Nanoseconds kEvery = 400'000;
   static constexpr std::uint32_t kMostBlocks = 64;  // between two looks at the clock
+  static constexpr Nanoseconds kApart = 8;
+  static constexpr Nanoseconds kLongest = 100'000'000;  // between two breaks, if blocks are not longer
 
   // The thread comes to a grid of so many blocks. They may take longer than the last one's.
   void come_to(std::uint64_t blocks) {
@@ -31,7 +38,8 @@ class Breaks {
   bool looks() { return --left_ == 0; }
   // The clock says `now`. True: it is time for a break; then it has ended().
   bool is_due(Nanoseconds now);
-  void ended(Nanoseconds now) { looked_at_ = last_ = now; }
+  // REQUIRES: is_due() was asked when the break began
+  void ended(Nanoseconds now);
 
  private:
   // A thread that runs a single block and rests reads no clock.
@@ -39,6 +47,7 @@ class Breaks {
 
   std::uint32_t left_ = kFirstLook;  // blocks until the next look
   std::uint32_t apart_ = 1;          // blocks from one look to the next
+  Nanoseconds every_ = kEvery;
   Nanoseconds looked_at_ = 0;
   Nanoseconds last_ = 0;  // the end of the last break, or when the thread came; 0: not known yet
 };
