@@ -2,8 +2,10 @@
 // Calls each function of one major in every way of the table, and prints a line for each call:
 //   FUNCTION PARAMETER=VALUE -> result, last error, what waits say, what was written
 // Calls run in child processes: one that crashes or hangs is a line, and the next one goes on behind it.
-// With threads, one child makes the calls whose names stand on standard input, several at a time.
+// With threads, one child makes the calls whose names stand on standard input, several at a time. With
+// "lost", calls are made after the connection to the worker is lost.
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,6 +104,30 @@ void say(int pipe, const std::string& line) {
   if (::write(pipe, whole.data(), whole.size()) < 0) ::_exit(3);
 }
 
+// Ends all connections of this process. False: the library has not noticed.
+bool lose_worker(const Api& api) {
+  constexpr int kDescriptors = 256;
+  constexpr int kLooks = 20'000;
+  void* memory = nullptr;
+  api.quietly("hipMalloc", &memory, std::size_t{64});  // connects
+  for (int descriptor = 0; descriptor < kDescriptors; ++descriptor)
+    static_cast<void>(::shutdown(descriptor, SHUT_RDWR));  // of what is no socket it fails
+  for (int look = 0; look < kLooks; ++look) {
+    if (api("hipMalloc", &memory, std::size_t{1} << 20) == hipErrorDeinitialized) return true;
+    ::usleep(1000);
+  }
+  return false;
+}
+
+// Each call, with what fixtures get from a library that has no worker any more. The end is a usual one.
+[[noreturn]] void child_without_worker(int major, const std::vector<Call>& calls, std::size_t first,
+                                       int pipe) {
+  const Api api(major);
+  if (!lose_worker(api)) std::exit(4);
+  for (std::size_t i = first; i < calls.size(); ++i) say(pipe, calls[i].name() + " -> " + run(api, calls[i]));
+  std::exit(0);
+}
+
 [[noreturn]] void child(int major, const std::vector<Call>& calls, std::size_t first, int pipe) {
   const Api api(major);
   for (std::size_t i = first; i < calls.size(); ++i) {
@@ -191,12 +217,14 @@ void run_with_threads(int major, int deadline_ms, int count) {
   if (outcome.failure != nullptr) std::printf("threads -> %s\n", outcome.failure);
 }
 
-void run_all(int major, int deadline_ms) {
+using Child = void (*)(int major, const std::vector<Call>& calls, std::size_t first, int pipe);
+
+void run_all(int major, int deadline_ms, Child body) {
   std::vector<std::string> left_out;
   const std::vector<Call> calls = calls_of(major, left_out);
   for (const std::string& line : left_out) std::printf("left out: %s\n", line.c_str());
   for (std::size_t next = 0; next < calls.size();) {
-    const Outcome outcome = in_child(deadline_ms, [&](int pipe) { child(major, calls, next, pipe); });
+    const Outcome outcome = in_child(deadline_ms, [&](int pipe) { body(major, calls, next, pipe); });
     next += outcome.lines;
     if (outcome.failure == nullptr) continue;
     if (next >= calls.size()) break;
@@ -209,12 +237,15 @@ void run_all(int major, int deadline_ms) {
 }  // namespace tf::differential
 
 int main(int argc, char** argv) {
-  if (argc != 3 && argc != 4) return 2;  // MAJOR, milliseconds that a call may take, threads
+  using namespace tf::differential;
+  if (argc != 3 && argc != 4) return 2;  // MAJOR, milliseconds that a call may take, threads or "lost"
   const int major = std::atoi(argv[1]);
   const int deadline_ms = std::atoi(argv[2]);
   if (argc == 3)
-    tf::differential::run_all(major, deadline_ms);
+    run_all(major, deadline_ms, child);
+  else if (std::strcmp(argv[3], "lost") == 0)
+    run_all(major, deadline_ms, child_without_worker);
   else
-    tf::differential::run_with_threads(major, deadline_ms, std::atoi(argv[3]));
+    run_with_threads(major, deadline_ms, std::atoi(argv[3]));
   return 0;
 }
