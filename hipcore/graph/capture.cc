@@ -231,7 +231,6 @@ Graph* Captures::forget_stream(std::uint64_t stream) {
   const auto found = streams_.find(stream);
   if (found == streams_.end()) return nullptr;
   Sequence& sequence = *found->second.sequence;
-  sequence.valid = false;
   if (sequence.origin.id != stream) {
     streams_.erase(found);
     return nullptr;

@@ -77,8 +77,9 @@ class Captures {
   CaptureInfo info(const StreamRef& stream);
   hipError_t update_dependencies(const StreamRef& stream, std::vector<Node*> nodes, bool replace);
 
-  // The object is being destroyed. A capture that loses a stream is invalid. A capture that loses its origin
-  // is over, and its graph is returned. Events are simply forgotten.
+  // The object is being destroyed. A capture that loses its origin is over, and its graph is returned. Other
+  // streams and events are simply forgotten: what was captured on such a stream stays, and if the origin has
+  // not waited for it, the end says so.
   Graph* forget_stream(std::uint64_t stream);
   // A capture into this graph is invalid, and has no graph from now on.
   void forget_graph(const Graph& graph);

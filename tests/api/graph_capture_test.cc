@@ -101,6 +101,48 @@ TEST(Capture, UnjoinedStreams) {
   EXPECT_EQ(capture_status(other), hipStreamCaptureStatusNone);
 }
 
+// A stream that only lives for the branch, as in many programs. The capture goes on without it.
+TEST(Capture, DestroyingAStreamThatHasJoinedAgain) {
+  TestStream origin;
+  hipStream_t branch = nullptr;
+  TestEvent fork(hipEventDisableTiming);
+  TestEvent join(hipEventDisableTiming);
+  DeviceBuffer device(64);
+  begin_capture(origin);
+  HIP_OK(hipEventRecord(fork, origin));
+  HIP_OK(hipStreamCreateWithFlags(&branch, hipStreamNonBlocking));
+  HIP_OK(hipStreamWaitEvent(branch, fork, 0));
+  HIP_OK(hipMemsetAsync(device.get(), 5, 64, branch));
+  HIP_OK(hipEventRecord(join, branch));
+  HIP_OK(hipStreamWaitEvent(origin, join, 0));
+  HIP_OK(hipStreamDestroy(branch));
+  EXPECT_EQ(capture_status(origin), hipStreamCaptureStatusActive);
+  HIP_OK(hipMemsetAsync(device.get(), 6, 32, origin));
+  TestGraph graph(origin);
+  EXPECT_EQ(graph.nodes().size(), 2u);
+  TestExec exec(graph);
+  HIP_OK(hipGraphLaunch(exec, origin));
+  HIP_OK(hipStreamSynchronize(origin));
+  unsigned char back[64] = {};
+  HIP_OK(hipMemcpy(back, device.get(), sizeof back, hipMemcpyDeviceToHost));
+  EXPECT_EQ(back[0], 6);
+  EXPECT_EQ(back[63], 5);
+}
+
+TEST(Capture, DestroyingAStreamThatHasNotJoinedAgain) {
+  TestStream origin;
+  hipStream_t branch = nullptr;
+  TestEvent fork(hipEventDisableTiming);
+  DeviceBuffer device(64);
+  HIP_OK(hipStreamCreate(&branch));
+  begin_capture(origin);
+  HIP_OK(hipEventRecord(fork, origin));
+  HIP_OK(hipStreamWaitEvent(branch, fork, 0));
+  HIP_OK(hipMemsetAsync(device.get(), 5, 64, branch));
+  HIP_OK(hipStreamDestroy(branch));
+  expect_end(origin, hipErrorStreamCaptureUnjoined);
+}
+
 TEST(Capture, DependenciesOnTheOutside) {
   TestStream stream;
   TestStream outside;
