@@ -11,6 +11,9 @@ function(tf_hipcc_cpu name mode)
   if(ARG_PORTABLE)
     list(APPEND ARG_OPTIONS --offload-arch=${TF_KERNEL_TARGETS})
   endif()
+  if(NOT TF_HIP_INCLUDE STREQUAL "/usr/include")  # where the compiler would find the system's, of another version
+    list(APPEND ARG_OPTIONS --hip-include ${TF_HIP_INCLUDE})
+  endif()
   get_property(tool_files GLOBAL PROPERTY TF_HIPCC_CPU_FILES)  # made anew when the compiler changes
   add_custom_command(OUTPUT ${output} DEPENDS ${ARG_SOURCE} ${ARG_DEPENDS} hipcc_cpu ${tool_files}
                      COMMAND ${CMAKE_BINARY_DIR}/bin/hipcc-cpu ${mode} ${ARG_OPTIONS}
