@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "worker/supervisor/scrapes.h"
 
@@ -95,7 +96,7 @@ std::size_t series(const MetricFamilies& families) {
   return count;
 }
 
-const MetricFamily& find(const MetricFamilies& families, const std::string& name) {
+const MetricFamily& find(const MetricFamilies& families, std::string_view name) {
   return *std::ranges::find(families, name, &MetricFamily::name);
 }
 
