@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kMajor = TF_AMDSMI_MAJOR;
 constexpr bool kOfRocm7 = kMajor >= 26;
+constexpr std::uint32_t kYear = kMajor == 0 ? 24 : kMajor;
 constexpr char kBuild[] = "hip-remote";
 constexpr std::uint32_t kUnknownWord = 0xffffffff;
 constexpr std::uint64_t kUnit = 1024 * 1024;
@@ -65,18 +66,18 @@ std::uint64_t graphics_version(const smi::Facts& facts) {
   return number != 0 ? number : smi::kUnknown;
 }
 
-// Up to 25 the library's version begins with a year, and the major is the year of the version.
+// Up to 25 the library's version begins with a year. It is the major, but for Debian's number of ROCm 6.1.
 template <typename Info>
 void put_version(Info& to) {
   to = {};
   if constexpr (requires { to.year; })
-    to.year = kMajor;
+    to.year = kYear;
   else
     to.major = kMajor;
   to.build = kBuild;
 }
 
-// Up to 25 the memory's vendor is a number of the library's, and not known.
+// Up to 25 the memory's vendor is a number of the library's, and not known. ROCm 6.1 had none that says so.
 template <typename Info>
 void put_vram(Info& to, const smi::Facts& facts) {
   if constexpr (requires { to.vram_bit_width; }) {
@@ -84,8 +85,16 @@ void put_vram(Info& to, const smi::Facts& facts) {
     put(to.vram_bit_width, smi::kUnknown);
     put(to.vram_max_bandwidth, smi::kUnknown);
   } else {
-    to.vram_vendor = kUnknownWord;
+    to.vram_vendor = kMajor == 0 ? 0 : kUnknownWord;
   }
+}
+
+// Those of ROCm 6.1 came from 16 bits, and its amd-smi knows only their largest value as unknown.
+template <typename Info>
+void put_unknown_of_rocm_61(Info& to) {
+  for (std::uint32_t* const each : {&to.current_socket_power, &to.average_socket_power, &to.gfx_voltage,
+                                    &to.soc_voltage, &to.mem_voltage, &to.power_limit})
+    if (*each == kUnknownWord) *each = 0xffff;
 }
 
 template <typename Info>
@@ -93,6 +102,19 @@ void put_later_power(Info& to, const smi::Sample& sample) {
   if constexpr (requires { to.socket_power; }) {
     put(to.socket_power, sample.power_uw, 1'000'000);
     put(to.ubb_power, smi::kUnknown);
+  }
+}
+
+template <typename Info>
+void put_later_asic(Info& to, const smi::Facts& facts) {
+  if constexpr (kMajor >= 24) {
+    put(to.num_of_compute_units, facts.compute_units);
+    put(to.target_graphics_version, graphics_version(facts));
+  }
+  if constexpr (kOfRocm7) put(to.subsystem_id, facts.subsystem_id);
+  if constexpr (kMajor >= 27) {
+    to.flags = 0;
+    to.physical_acc_id = to.chip_rev_id = to.external_rev_id = kUnknownWord;
   }
 }
 
@@ -142,13 +164,7 @@ void write_asic(amdsmi_asic_info_t& to, const smi::Facts& facts) {
   put(info.rev_id, facts.revision_id);
   put(info.asic_serial, hexadecimal("0x%016llX", facts.unique_id));
   put(info.oam_id, smi::kUnknown);
-  put(info.num_of_compute_units, facts.compute_units);
-  put(info.target_graphics_version, graphics_version(facts));
-  if constexpr (kOfRocm7) put(info.subsystem_id, facts.subsystem_id);
-  if constexpr (kMajor >= 27) {
-    info.flags = 0;
-    info.physical_acc_id = info.chip_rev_id = info.external_rev_id = kUnknownWord;
-  }
+  put_later_asic(info, facts);
 }
 
 void write_board(amdsmi_board_info_t& to, const smi::Facts& facts) {
@@ -203,6 +219,13 @@ void write_power(amdsmi_power_info_t& to, const smi::Sample& sample) {
   put(info.mem_voltage, smi::kUnknown);
   put(info.power_limit, sample.power_cap_uw, 1'000'000);
   put_later_power(info, sample);
+  if constexpr (kMajor == 0) put_unknown_of_rocm_61(info);
+}
+
+// Of 0 a clock lies here, later two answers.
+void write_sleep(amdsmi_clk_info_t& to) {
+  constexpr std::size_t kPlace = offsetof(amdsmi_clk_info_t, clk_locked);
+  std::memset(reinterpret_cast<char*>(&to) + kPlace, 0xff, kMajor == 0 ? sizeof(std::uint32_t) : 2);
 }
 
 void write_metrics(amdsmi_gpu_metrics_t& to, const smi::Sample& sample) {

@@ -24,6 +24,8 @@ void write_vram(amdsmi_vram_info_t& to, const smi::Facts& facts);
 // `index`: HIP's number of the device.
 void write_enumeration(amdsmi_enumeration_info_t& to, const smi::Facts& facts, std::uint32_t index);
 void write_power(amdsmi_power_info_t& to, const smi::Sample& sample);
+// Sleep and lock of a clock, which are not known.
+void write_sleep(amdsmi_clk_info_t& to);
 void write_metrics(amdsmi_gpu_metrics_t& to, const smi::Sample& sample);
 amd_metrics_table_header_t metrics_header(const smi::Sample& sample);
 amdsmi_process_info_t process_info(const smi::Process& process);

@@ -109,6 +109,8 @@ struct GpuMetrics : MetricsOfPartitions<std::uint64_t, Partition27> {
 template <>
 struct GpuMetrics<24> : MetricsOfLinks<std::uint32_t> {};
 template <>
+struct GpuMetrics<0> : GpuMetrics<24> {};
+template <>
 struct GpuMetrics<25> : MetricsOfPartitions<std::uint32_t, Partition25> {};
 template <>
 struct GpuMetrics<26> : MetricsOfPartitions<std::uint32_t, Partition26> {};

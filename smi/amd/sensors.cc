@@ -160,15 +160,14 @@ amdsmi_status_t get_clk_freq(amdsmi_processor_handle device, std::uint32_t clk_t
 
 amdsmi_status_t get_clock_info(amdsmi_processor_handle device, std::uint32_t clk_type,
                                amdsmi_clk_info_t* info) {
-  constexpr std::uint8_t kNotKnown = 0xff;
   smi::Facts facts;
   smi::Sample sample;
   if (const amdsmi_status_t code = Answers::read_both(device, facts, sample); code != kSuccess) return code;
   const smi::Clocks clocks = smi::clocks_of(facts, sample, clk_type);
   if (!is_known(clocks.now)) return kNotSupported;
   if (info == nullptr) return kInvalidArguments;
-  *info = {word(clocks.now, kMega), word(clocks.least, kMega), word(clocks.most, kMega), kNotKnown,
-           kNotKnown};
+  *info = {word(clocks.now, kMega), word(clocks.least, kMega), word(clocks.most, kMega), 0, 0};
+  write_sleep(*info);
   return kSuccess;
 }
 

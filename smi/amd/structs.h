@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types of libamd_smi of which each major, or some, has its own layout. Room for more at their ends is left
 // out where nobody has a list of them: that is never written, so callers built against any minor are safe.
-// Sources: amdsmi.h of ROCm 6.3 (24), of the development branch that became 25, of ROCm 7.1 (26) and of
-// Debian's 10.1 (27); its changelog for ROCm 6.4 (25).
+// Sources: amdsmi.h of ROCm 6.1 (0: Debian's number for it), of ROCm 6.3 (24), of the development branch that
+// became 25, of ROCm 7.1 (26) and of Debian's 10.1 (27); its changelog for ROCm 6.4 (25).
 #pragma once
 
 #include <cstddef>
@@ -39,6 +39,17 @@ struct AsicInfo {
   std::uint32_t chip_rev_id;
   std::uint32_t external_rev_id;
 };
+template <>
+struct AsicInfo<0> {
+  char market_name[64];
+  std::uint32_t vendor_id;
+  char vendor_name[64];
+  std::uint32_t subvendor_id;
+  std::uint64_t device_id;
+  std::uint32_t rev_id;
+  char asic_serial[32];
+  std::uint16_t oam_id;
+};
 
 template <int Major>
 struct BoardInfo {
@@ -47,6 +58,14 @@ struct BoardInfo {
   char fru_id[kShortText<Major>];
   char product_name[256];
   char manufacturer_name[kText<Major>];
+};
+template <>
+struct BoardInfo<0> {
+  char model_number[32];
+  char product_serial[32];
+  char fru_id[32];
+  char product_name[128];
+  char manufacturer_name[32];
 };
 
 template <int Major>
@@ -104,6 +123,8 @@ struct PowerInfo<24> {
   std::uint32_t mem_voltage;
   std::uint32_t power_limit;
 };
+template <>
+struct PowerInfo<0> : PowerInfo<24> {};
 
 // The vendor of the memory as a number.
 struct VramInfo24 {
@@ -155,6 +176,8 @@ struct ProcInfo<24> {
   char container_name[32];
   std::uint32_t reserved[4];
 };
+template <>
+struct ProcInfo<0> : ProcInfo<24> {};
 
 // From 26 on.
 struct ProcGpuEntry {

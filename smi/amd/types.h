@@ -2,7 +2,8 @@
 // The types of libamd_smi's functions that are alike in all majors, under the vendor's names: our own
 // declarations. smi/amd/structs.h has those that differ, and abi_check.cc the sizes and offsets of all.
 // Enumerations are numbers of the same size here, since callers may pass any. Of types that end in room for
-// more, and are never written as a whole, that room is left out. Source: amdsmi.h of ROCm 6.3, 7.1 and 10.1.
+// more, and are never written as a whole, that room is left out. Source: amdsmi.h of ROCm 6.1, 6.3, 7.1
+// and 10.1.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,8 @@
 //
 // A device is a handle: AMDSMI_STATUS_NOT_INIT, AMDSMI_STATUS_INVAL for null, AMDSMI_STATUS_NOT_FOUND. DENIED
 // is AMDSMI_STATUS_NO_PERM. Parameters of types that are never looked at are pointers to void here. Sources:
-// amdsmi.h of ROCm 6.1, 6.2 and 6.3 (24), of Debian's 10.1 (27), and its changelog for what is between.
+// amdsmi.h of ROCm 6.1 (0, which is Debian's number for it), of 6.2 and 6.3 (24), of Debian's 10.1 (27), and
+// its changelog for what is between.
 #pragma once
 
 #define SAMPLE(...)
@@ -113,6 +114,8 @@ SINCE(26) UNTIL(26) DENIED amdsmi_status_t amdsmi_gpu_driver_reload(void);
 UNTIL(24) ABSENT("not carried")
 amdsmi_status_t amdsmi_get_dpm_policy(amdsmi_processor_handle device, void* policy);
 UNTIL(24) DENIED amdsmi_status_t amdsmi_set_dpm_policy(amdsmi_processor_handle device, uint32_t policy_id);
+UNTIL(0) DENIED
+amdsmi_status_t amdsmi_set_gpu_clear_sram_data(amdsmi_processor_handle device, uint32_t sclean);
 
 // --- load and memory
 CUSTOM

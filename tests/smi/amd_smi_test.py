@@ -15,9 +15,12 @@ import unittest
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 SOURCES = FOLDER.parents[1] / "smi/api"
-MAJORS = (24, 25, 26, 27)
+MAJORS = (0, 24, 25, 26, 27)
 SUCCESS, INVAL, NOT_SUPPORTED, NO_PERM, NOT_FOUND, NOT_INIT = 0, 1, 2, 10, 31, 32
 GPUS = 2  # of amdsmi_init
+# Bytes of structs that grew after ROCm 6.1, whose library Debian calls 0.
+ROOM_OF_ROCM_61 = {"gpu_asic_info": 256, "gpu_board_info": 384, "gpu_driver_info": 192, "gpu_vbios_info": 256,
+                   "power_info": 68}
 ROOM = 1 << 20  # bytes; more than any struct of the library has
 
 
@@ -66,6 +69,13 @@ class Caller:
         return list(handles)
 
 
+def bytes_written(call, name, device):
+    """How much of a struct an answer fills."""
+    ctypes.memset(call.room, 0xa5, ROOM)
+    assert call(name, ctypes.c_void_p(device), call.room) == SUCCESS
+    return len(call.room.raw.rstrip(b"\xa5"))
+
+
 def links_of(call, one, other):
     """[weight, hops, type] of a link, as `amd-smi topology --json` asks for them, which expects no failure."""
     weight, hops, kind = ctypes.c_uint64(99), ctypes.c_uint64(99), ctypes.c_uint32(99)
@@ -93,6 +103,7 @@ def client(major, path):
                     ctypes.byref(total)) == SUCCESS
         memory.append(total.value)
     links = [links_of(call, device, other) for device in devices for other in devices]
+    written = {name: bytes_written(call, f"amdsmi_get_{name}", devices[0]) for name in ROOM_OF_ROCM_61}
     answers = {}
     for name, words, parameters in every:
         if name in ("amdsmi_init", "amdsmi_shut_down"):
@@ -112,7 +123,7 @@ def client(major, path):
         assert len(call.handles("amdsmi_get_socket_handles")) == len(sockets)
         assert call("amdsmi_shut_down") == SUCCESS
     print(json.dumps({"devices": len(devices), "names": names, "memory": memory, "links": links, "answers": answers,
-                      "again": again}))
+                      "again": again, "written": written}))
 
 
 class AmdSmi(unittest.TestCase):
@@ -141,6 +152,12 @@ class AmdSmi(unittest.TestCase):
             self.assertNotEqual(seen["again"], SUCCESS, "it has been shut down")
             for name, answer in seen["answers"].items():
                 self.check(f"{name} of {major}", answer)
+
+    def test_structs_of_rocm_61_have_room(self):
+        written = self.seen(0)["written"]
+        for name, room in ROOM_OF_ROCM_61.items():
+            self.assertLessEqual(written[name], room, name)
+        self.assertGreater(self.seen(24)["written"]["gpu_asic_info"], ROOM_OF_ROCM_61["gpu_asic_info"])
 
     def test_links(self):
         """Two devices of the CPU runtime are two parts of one host's memory."""

@@ -40,7 +40,7 @@ class Library:
 
 
 ROCM = Library("rocm", "rsmi_", "dv_ind")
-AMD = Library("amd", "amdsmi_", "device", "AMDSMI_1", (24, 25, 26, 27))
+AMD = Library("amd", "amdsmi_", "device", "AMDSMI_1", (0, 24, 25, 26, 27))
 LIBRARIES = {library.name: library for library in (ROCM, AMD)}
 
 

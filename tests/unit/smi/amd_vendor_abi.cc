@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our declarations of libamd_smi's types, compared with the vendor's header: of the major that it is of.
+#include <cstddef>  // what that header includes, outside of the namespace
+#include <cstdint>
+#include <cstdlib>
+
 namespace vendor {
 #include <amd_smi/amdsmi.h>
 }  // namespace vendor
@@ -12,8 +16,11 @@ namespace vendor {
 namespace tf::amdsmi {
 namespace {
 
-// Up to 25 the header has a year in front of the version.
-#ifdef AMDSMI_LIB_VERSION_YEAR
+// Up to 25 the header has a year in front of the version. Debian calls the library of ROCm 6.1 (24.5) 0.
+#if defined AMDSMI_LIB_VERSION_YEAR && AMDSMI_LIB_VERSION_YEAR == 24 && AMDSMI_LIB_VERSION_MAJOR < 6
+#define TF_OF_ROCM_61
+constexpr int kMajor = 0;
+#elif defined AMDSMI_LIB_VERSION_YEAR
 constexpr int kMajor = AMDSMI_LIB_VERSION_YEAR;
 #else
 constexpr int kMajor = AMDSMI_LIB_VERSION_MAJOR;
@@ -35,6 +42,14 @@ using VersionOf = std::conditional_t<kOfRocm7, Version26, Version24>;
   static_assert(offsetof(vendor::theirs, field) == offsetof(ours, field), #theirs "::" #field); \
   static_assert(sizeof(((vendor::theirs*)nullptr)->field) >= sizeof(((ours*)nullptr)->field),   \
                 #theirs "::" #field);
+#ifdef TF_OF_ROCM_61
+#define TF_LATER(theirs, ours, field)
+static_assert(offsetof(vendor::amdsmi_vram_info_t, vram_size_mb) == offsetof(Vram, vram_size));
+static_assert(offsetof(vendor::amdsmi_clk_info_t, sleep_clk) == offsetof(::amdsmi_clk_info_t, clk_locked));
+#else
+#define TF_LATER TF_FIELD
+static_assert(sizeof(vendor::amdsmi_topology_nearest_t) >= sizeof(Nearest));
+#endif
 #include "smi/amd/layouts.inc"
 
 // Nothing of ours is larger, and what lies in lists is of the same size.
@@ -45,7 +60,6 @@ static_assert(sizeof(vendor::amdsmi_vbios_info_t) >= sizeof(Vbios));
 static_assert(sizeof(vendor::amdsmi_power_info_t) >= sizeof(Power));
 static_assert(sizeof(vendor::amdsmi_vram_info_t) >= sizeof(Vram));
 static_assert(sizeof(vendor::amdsmi_gpu_metrics_t) >= sizeof(Metrics));
-static_assert(sizeof(vendor::amdsmi_topology_nearest_t) >= sizeof(Nearest));
 static_assert(sizeof(vendor::amdsmi_version_t) == sizeof(VersionOf));
 static_assert(sizeof(vendor::amdsmi_proc_info_t) == sizeof(Proc));
 static_assert(sizeof(vendor::amdsmi_process_info_t) == sizeof(::amdsmi_process_info_t));
