@@ -166,6 +166,21 @@ class Messages(unittest.TestCase):
                               text=True, check=False)
         self.assertEqual((done.returncode, 'did you mean ./here?' in done.stderr), (127, True), done.stderr)
 
+    def test_a_client_without_the_management_programs(self):
+        """As the package of the client alone is installed."""
+        (self.folder / "bin").mkdir()
+        lib = self.folder / "lib"
+        lib.mkdir()
+        remote = shutil.copy(REMOTE, self.folder / "bin")
+        for library in (pathlib.Path(REMOTE).parent.parent / "lib").glob("libamdhip64.so.[567]"):
+            (lib / library.name).symlink_to(library)
+        self.said(1, ["hip-remote top: ", "smi-remote: No such file", "package hip-remote-smi"], "top", program=remote)
+        if not PRELOAD:
+            amds = self.file("rocm-smi", "#!/bin/sh\nexit 0\n")
+            self.said(126, "would show this host, and not the worker", "run", "--worker", "gpuhost", "--", amds,
+                      program=remote)
+            self.said(0, "", "run", "--worker", "gpuhost", "--no-preload", "--", amds, program=remote)
+
     def test_exit_codes_of_programs(self):
         self.assertEqual(support.run(REMOTE, 'run', '--', 'sh', '-c', 'exit 7').returncode, 7)
         self.assertEqual(support.run(REMOTE, 'run', '--', 'sh', '-c', 'kill -9 $$').returncode, 128 + 9)

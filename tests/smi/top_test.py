@@ -119,7 +119,7 @@ class Top(unittest.TestCase):
         done = subprocess.run([BUILD / "bin/hip-remote", "top", "--worker", f"unix:{self.worker.socket}"],
                               capture_output=True, text=True, timeout=LIMIT_S, stdin=subprocess.DEVNULL, check=False)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("a terminal is needed", done.stderr)
+        self.assertRegex(done.stderr, "^hip-remote top: a terminal is needed")
 
 
 if __name__ == "__main__":

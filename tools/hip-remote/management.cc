@@ -18,14 +18,15 @@ bool is_one(const fs::path& program) {
   return std::ranges::any_of(kPrograms, [&](const char* name) { return program.filename() == name; });
 }
 
-void add(const fs::path& library, const char* variable, char separator, EnvironmentChanges& environment) {
+bool add(const fs::path& library, const char* variable, char separator, EnvironmentChanges& environment) {
   std::error_code error;
-  if (!fs::exists(library, error)) return;
+  if (!fs::exists(library, error)) return false;
   const auto changed = environment.find(variable);
   const char* const inherited = std::getenv(variable);
   std::string rest = inherited != nullptr ? inherited : "";
   if (changed != environment.end()) rest = changed->second.value_or("");
   environment[variable] = library.string() + (rest.empty() ? "" : separator + rest);
+  return true;
 }
 
 }  // namespace
@@ -35,9 +36,9 @@ bool is_management_program(const fs::path& program) {
   return is_one(program) || is_one(fs::canonical(program, error));
 }
 
-void prepare_management(const fs::path& libraries, EnvironmentChanges& environment) {
-  add(libraries / "libhip_remote_redirect.so", "LD_AUDIT", ':', environment);
-  add(libraries / "libhip_remote_driver.so", "LD_PRELOAD", ' ', environment);
+bool prepare_management(const fs::path& libraries, EnvironmentChanges& environment) {
+  return add(libraries / "libhip_remote_redirect.so", "LD_AUDIT", ':', environment) &&
+         add(libraries / "libhip_remote_driver.so", "LD_PRELOAD", ' ', environment);
 }
 
 }  // namespace tf::tools

@@ -11,8 +11,8 @@ namespace tf::tools {
 // Whether the program at this path, or where its links lead, is one of them.
 bool is_management_program(const std::filesystem::path& program);
 
-// Sets what redirects its library to ours, and answers its question for the driver (smi/management). Nothing,
-// if this installation does not have that.
-void prepare_management(const std::filesystem::path& libraries, EnvironmentChanges& environment);
+// Sets what redirects its library to ours, and answers its question for the driver (smi/management). False,
+// if this installation does not have that: the program would show this host.
+bool prepare_management(const std::filesystem::path& libraries, EnvironmentChanges& environment);
 
 }  // namespace tf::tools

@@ -134,8 +134,13 @@ ProgramFile prepare_program(const std::filesystem::path& directory, const RunOpt
   const std::vector<HipLibrary> needed =
       hip_libraries(program.path, library_path, preload == nullptr ? "" : preload);
   if (options.preload) preload_library(directory, needed, options.preload_major, environment);
-  if (options.preload && !options.native && is_management_program(program.path))
-    prepare_management(directory, environment);
+  if (options.preload && !options.native && is_management_program(program.path) &&
+      !prepare_management(directory, environment))
+    return {
+        "", kExitCannotRun,
+        fmt::format("{} would show this host, and not the worker: hip-remote's libraries for it are not in "
+                    "{} (Debian: package hip-remote-smi)",
+                    program.path, directory.string())};
   return check_libraries(program, needed);
 }
 

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <thread>
 
 #include "reference/gen/programs.h"
@@ -36,8 +38,14 @@ struct SmiOptions {
   long count = 0;  // 0: without end
 };
 
+// hip-remote top becomes this program, and keeps its name.
+std::string title_of(const CommandLine& line) {
+  const bool is_other = std::string_view(program_invocation_short_name) == "hip-remote";
+  return is_other ? "hip-remote top" : line.title();
+}
+
 int fail(const CommandLine& line, const Status& status) {
-  fmt::print(stderr, "{}: {}\n", line.title(), status.message());
+  fmt::print(stderr, "{}: {}\n", title_of(line), status.message());
   return status.code() == Code::kInvalidArgument ? reference::kExitUsage : 1;
 }
 
