@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <fmt/ranges.h>
 #include <stdlib.h>
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #include "worker/session/visible_device.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>

@@ -3,6 +3,7 @@
 #include "worker/supervisor/audit.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <atomic>
 #include <string_view>

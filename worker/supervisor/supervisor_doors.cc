@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way in: accepts connections, gives each a seat, and hands them to session processes or refuses them.
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <sys/socket.h>
 
 #include <algorithm>

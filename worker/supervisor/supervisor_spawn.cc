@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts session processes.
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
