@@ -53,13 +53,14 @@ class Words(unittest.TestCase):
                                      "SINCE(25) UNTIL(26) DENIED amdsmi_status_t amdsmi_between(void);",
                                      vendor_smi.AMD)
         made = vendor_smi.outputs(functions, vendor_smi.AMD)
-        for major, names in ((24, ["old"]), (25, ["between", "old"]), (26, ["between", "new"]), (27, ["new"])):
+        for major, names in ((0, ["old"]), (24, ["old"]), (25, ["between", "old"]), (26, ["between", "new"]),
+                             (27, ["new"])):
             script = made[f"exports_{major}.map"]
             self.assertTrue(script.startswith("AMDSMI_1 {"), script)
             self.assertEqual([line for line in script.split() if line.startswith("amdsmi_")],
                              [f"amdsmi_{name};" for name in names])
         with self.assertRaisesRegex(vendor_smi.DescriptionError, "in none of"):
-            vendor_smi.parse("UNTIL(23) DENIED amdsmi_status_t amdsmi_a(void);", vendor_smi.AMD)
+            vendor_smi.parse("SINCE(28) DENIED amdsmi_status_t amdsmi_a(void);", vendor_smi.AMD)
 
 
 if __name__ == "__main__":
