@@ -42,8 +42,23 @@ def default_library():
     return None
 
 
+def noted_headers():
+    """The folder with HIP's headers that a build tree was configured with (TF_HIP_INCLUDE), or None."""
+    try:
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'hip_include'), encoding='utf-8') as file:
+            return file.read().strip()
+    except OSError:
+        return None
+
+
+def language():
+    """What clang gets before the words of the command line. Headers that those or the system name come first."""
+    headers = noted_headers()
+    return LANGUAGE + (['-idirafter', headers] if headers else [])
+
+
 def host_words(options):
-    words = LANGUAGE + options.words
+    words = language() + options.words
     folder = options.hip_lib or default_library()
     if not options.links_runtime or options.compile_only or options.one_pass:
         return words
@@ -124,7 +139,7 @@ class Build:
             raise Failed('--genco takes exactly one source')
         if self.options.assembly and self.options.targets == [commandline.CPU_TARGET]:
             raise Failed('no assembly is written of kernels for %s: --genco, then objdump -d' % commandline.CPU_TARGET)
-        listed = self.ask(LANGUAGE + ['--cuda-device-only'] + self.options.words)
+        listed = self.ask(language() + ['--cuda-device-only'] + self.options.words)
         jobs = [job for job in listed if job.is_compiler() and job.is_device()]
         wanted = jobs[0].value('-dependency-file') if jobs else None
         modules, files = self.modules(jobs)
@@ -203,12 +218,14 @@ class Build:
 
 def hip_version():
     """Of the headers that are used, as AMD's hipcc says it; None where there are none."""
-    try:
-        with open('/usr/include/hip/hip_version.h', encoding='utf-8') as file:
-            found = dict(re.findall(r'#define HIP_VERSION_(MAJOR|MINOR|PATCH) (\d+)', file.read()))
-        return '%(MAJOR)s.%(MINOR)s.%(PATCH)s' % found
-    except (OSError, KeyError):
-        return None
+    for folder in ('/usr/include', noted_headers()):
+        path = os.path.join(folder or '', 'hip/hip_version.h')
+        if os.path.exists(path):
+            with open(path, encoding='utf-8') as file:
+                found = dict(re.findall(r'#define HIP_VERSION_(MAJOR|MINOR|PATCH) (\d+)', file.read()))
+            if len(found) == 3:
+                return '%(MAJOR)s.%(MINOR)s.%(PATCH)s' % found
+    return None
 
 
 def release():

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headers of HIP that are newer than those at hand: ours take the place of HIP 6.4's wave functions with masks.
+"""Headers of HIP that are newer than those at hand: ours take the place of HIP 6.4's wave functions with masks. And
+those that the build has noted, where the system has none.
 Usage: newer_headers_test.py HIPCC_CPU NATIVE_DIR"""
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -73,6 +75,25 @@ class NewerHeaders(unittest.TestCase):
         made = self.run_tool(HIPCC, '--hip-include', self.place.name, 'program.hip', '-o', 'program')
         self.assertIn('__match_all_sync', made.stderr)
         self.assertEqual(made.returncode, 1)
+
+    def test_headers_that_the_build_has_noted_come_last(self):
+        tree, noted, named = (os.path.join(self.place.name, name) for name in ('tree', 'noted', 'named'))
+        prefix = os.path.dirname(os.path.dirname(HIPCC))
+        for part in ('bin/hipcc-cpu', 'share/hip-remote'):
+            source, target = os.path.join(prefix, part), os.path.join(tree, part)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            (shutil.copytree if os.path.isdir(source) else shutil.copy)(source, target)
+        for path, text in ((os.path.join(tree, 'share/hip-remote/hipcc_cpu/hip_include'), noted + '\n'),
+                           (os.path.join(noted, 'hip/hipr_test_one.h'), '#define ONE 1\n'),
+                           (os.path.join(noted, 'hip/hipr_test_two.h'), '#error the other one comes first\n'),
+                           (os.path.join(named, 'hip/hipr_test_two.h'), '#define TWO 2\n'),
+                           (os.path.join(self.place.name, 'both.hip'), '#include <hip/hipr_test_one.h>\n'
+                            '#include <hip/hipr_test_two.h>\nstatic_assert(ONE + TWO == 3);\n')):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(text)
+        made = self.run_tool(os.path.join(tree, 'bin/hipcc-cpu'), '-I', named, '-c', 'both.hip', '-o', 'both.o')
+        self.assertEqual(made.returncode, 0, made.stderr)
 
 
 if __name__ == '__main__':
