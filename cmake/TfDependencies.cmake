@@ -21,7 +21,7 @@ if(NOT found STREQUAL "5;2")
                       "-DTF_HIP_INCLUDE=FOLDER/usr/include. Programs of HIP 5, 6 and 7 run all the same.")
 endif()
 add_library(tf_hip_headers INTERFACE)
-target_include_directories(tf_hip_headers SYSTEM INTERFACE ${TF_HIP_INCLUDE})
+target_include_directories(tf_hip_headers SYSTEM INTERFACE ${CMAKE_SOURCE_DIR}/hipcore/newer/ahead ${TF_HIP_INCLUDE})
 target_compile_definitions(tf_hip_headers INTERFACE __HIP_PLATFORM_AMD__=1)
 
 # OpenSSL 3: types and prototypes only, never linked (transport/secure/openssl.h).
