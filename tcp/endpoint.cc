@@ -199,30 +199,29 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
   bool failed() const { return failed_.load(std::memory_order_seq_cst); }
 
   // --- waiting ---
-  // Unlike Spin, it goes on yielding beside others: each message would wake it.
+  // Unlike Spin, it goes on yielding while others run for a moment: one of them may be the peer, on the same
+  // processor, and each of its messages would wake a sleeper.
   Status wait_from(Deadline::Clock::time_point start, Interest interest, Deadline deadline) {
     const std::chrono::nanoseconds budget = spin_.current();
-    // Two ends on one processor: the peer answers while this one yields.
-    const bool peer_is_here = spin_.crowd(start) == SpinBudget::Crowd::kAsk;
-    const auto alone = peer_is_here ? std::chrono::microseconds{0} : kSpinAlone;
+    const SpinBudget::Crowd crowd = spin_.crowd(start);
+    const auto alone = crowd == SpinBudget::Crowd::kAsk ? std::chrono::microseconds{0} : kSpinAlone;
+    bool crowded = crowd == SpinBudget::Crowd::kSure;
     Yields yields(spin_.yield_cost());
     for (;;) {
       if (deadline.passed()) return {Code::kTimeout, "nothing came over tcp before the deadline"};
       const auto spun = Deadline::Clock::now() - start;
       std::optional<Yields::Outcome> gave_way;
-      if (spun >= budget || (spun >= alone && CrowdSign::is_up())) {
+      if (crowded || spun >= budget || (spun >= alone && CrowdSign::is_up()))
         sleep(interest, deadline);
-      } else if (spun >= alone) {
+      else if (spun >= alone)
         gave_way = yields.yield();
-        if (!gave_way->others) spin_.alone();
-      }
       const Status now = look(interest);
-      if (now.code() == Code::kWouldBlock) continue;
-      if (gave_way && gave_way->others)
-        spin_.answered_after(gave_way->time);
-      else
+      const bool answered = now.code() != Code::kWouldBlock;
+      if (gave_way)
+        crowded = spin_.yielded(*gave_way, answered);
+      else if (answered)
         spin_.answered_elsewhere();
-      return now;
+      if (answered) return now;
     }
   }
 

@@ -31,9 +31,10 @@ constexpr int kSpinPerYield = 4;
 // than the others are there.
 constexpr int kCrowdedTimes = 64;
 constexpr std::chrono::nanoseconds kCrowdedMax = std::chrono::seconds(1);
-// A peer on the same processor answers within this time, two switches included. Others run for a time slice,
-// which is longer.
+// A peer on the same processor answers within this time, two switches included.
 constexpr std::chrono::microseconds kPeersTurnMax{100};
+// Programs that are busy run for a time slice or more: 1.4 to 3 ms with two processors.
+constexpr std::chrono::milliseconds kSliceMin{1};
 // So many answers in a row are no chance.
 constexpr std::uint32_t kAnswersHereMin = 8;
 constexpr std::int64_t kLongAgo = 1;  // crowd() says kAsk
@@ -75,10 +76,18 @@ void SpinBudget::lost(Clock::time_point now, std::chrono::nanoseconds time) {
   crowded_until_ns_.store(std::chrono::nanoseconds(until).count(), std::memory_order_relaxed);
 }
 
-void SpinBudget::answered_after(std::chrono::nanoseconds time) {
-  if (time > kPeersTurnMax) return answered_elsewhere();
-  if (answered_here_.fetch_add(1, std::memory_order_relaxed) + 1 >= kAnswersHereMin)
+bool SpinBudget::yielded(const Yields::Outcome& outcome, bool answered) {
+  if (!outcome.others) {
+    alone();
+    return false;
+  }
+  const bool is_slice = outcome.time >= kSliceMin;
+  if (is_slice) lost(outcome.end, outcome.time);
+  if (outcome.time > kPeersTurnMax)
+    answered_elsewhere();
+  else if (answered && answered_here_.fetch_add(1, std::memory_order_relaxed) + 1 >= kAnswersHereMin)
     crowded_until_ns_.store(kLongAgo, std::memory_order_relaxed);
+  return is_slice;
 }
 
 SpinBudget::Crowd SpinBudget::crowd(Clock::time_point now) const {

@@ -68,9 +68,10 @@ class SpinBudget {
     if (crowded()) crowded_until_ns_.store(0, std::memory_order_relaxed);
     answered_elsewhere();
   }
-  // Others ran for `time`, and then the answer was there. If that is as short as a peer on the same processor
-  // takes, several times in a row, yield first from now on: spinning only keeps the peer from running.
-  void answered_after(std::chrono::nanoseconds time);
+  // This thread has yielded, and then looked for its answer. A peer on the same processor answers soon: if so
+  // several times in a row, yield first from now on, since spinning only keeps the peer from running.
+  // Programs that are busy take a time slice: lost(), and true.
+  bool yielded(const Yields::Outcome& outcome, bool answered);
   // The answer came while nobody else ran here.
   void answered_elsewhere() {
     if (answered_here_.load(std::memory_order_relaxed) != 0)

@@ -131,21 +131,31 @@ TEST_F(SpinBudgetTest, SpinningEndsWhereOthersWantToRun) {
   EXPECT_EQ(yields, 2) << "it asks before it spins again";
 }
 
+Yields::Outcome others_ran(nanoseconds time) { return {.end = {}, .time = time, .others = true}; }
+
 // Two ends on one processor are no crowd: each yields, at once, and finds the answer when it runs again.
 TEST_F(SpinBudgetTest, WhoeverFindsItsAnswersAfterShortYieldsYieldsFirst) {
   SpinBudget budget;
   const SpinBudget::Clock::time_point now{1h};
-  for (int i = 0; i < 20; ++i) budget.answered_after(3ms);
-  EXPECT_EQ(budget.crowd(now), Crowd::kNone) << "those were time slices of others";
   for (int i = 0; i < 20; ++i) {
-    budget.answered_after(20us);
+    EXPECT_FALSE(budget.yielded(others_ran(20us), true));
     budget.answered_elsewhere();
   }
   EXPECT_EQ(budget.crowd(now), Crowd::kNone) << "chance";
-  for (int i = 0; i < 20; ++i) budget.answered_after(20us);
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(budget.yielded(others_ran(20us), false));
+  EXPECT_EQ(budget.crowd(now), Crowd::kNone) << "no answer";
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(budget.yielded(others_ran(20us), true));
   EXPECT_EQ(budget.crowd(now), Crowd::kAsk);
-  budget.alone();
+  EXPECT_FALSE(budget.yielded({.end = now, .time = 300ns, .others = false}, true));
   EXPECT_EQ(budget.crowd(now), Crowd::kNone) << "the peer has left this processor";
+}
+
+TEST_F(SpinBudgetTest, WhoeverYieldedToATimeSliceOfOthersSleeps) {
+  SpinBudget budget;
+  EXPECT_FALSE(budget.yielded(others_ran(300us), false)) << "some turns of clients and sessions";
+  EXPECT_EQ(budget.crowd(SpinBudget::Clock::time_point{1us}), Crowd::kNone);
+  EXPECT_TRUE(budget.yielded(others_ran(3ms), true));
+  EXPECT_EQ(budget.crowd(SpinBudget::Clock::time_point{1ms}), Crowd::kSure);
 }
 
 // Put up once for the process, so for all tests of this program.
