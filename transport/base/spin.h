@@ -88,7 +88,7 @@ class SpinBudget {
   std::atomic<std::int64_t> budget_ns_;  // learned_ns_; now and then max_ns(), as a probe
   std::atomic<std::uint32_t> waits_{0};
   std::atomic<std::int64_t> crowded_until_ns_{0};  // on Clock; 0: not crowded, as far as known
-  std::atomic<std::uint32_t> answered_here_{0};    // in a row, see answered_after()
+  std::atomic<std::uint32_t> answered_here_{0};    // in a row, see yielded()
   YieldCost yield_cost_;
 };
 

@@ -21,7 +21,7 @@ constexpr std::size_t kDiscardsMax = 1024;
 // The slots that one copy from the device may hold, so that some are left for others.
 constexpr std::size_t kOutgoingPerCopyMax = kLargeSlots - 2;
 constexpr std::uint64_t kPageBytes = 4096;
-constexpr std::uint64_t kQuarterBytesMin = 256 << 10;  // less costs the runtime's calls more than it gains
+constexpr std::uint64_t kQuarterBytesMin = 256 << 10;  // each quarter costs two calls of the runtime
 constexpr auto kPatienceMin = std::chrono::nanoseconds(10us);
 constexpr auto kPatienceMax = std::chrono::nanoseconds(500us);
 

@@ -7,10 +7,9 @@
 // (docs/performance-log.md). So between two blocks, about every kEvery, a thread yields. That costs a third
 // of a microsecond if nobody waits.
 //
-// Beside busy programs a yield costs much: others have their slices first, and Linux 6.18 counts the rest of
-// the own one as used. Kernels had a fifth of the processor time that they have without breaks. So after a
-// break in which others have run for long, the next one comes kApart times as much later. Who wakes up
-// meanwhile waits for a tick, as beside those programs.
+// Beside busy programs a yield costs much: each of them has a time slice first. Beside eight of them a kernel
+// took five times as long as without breaks. So after a break in which others have run for long, the next one
+// comes kApart times as much later. Who wakes up meanwhile waits for a tick, as beside those programs.
 #pragma once
 
 #include <chrono>
