@@ -2,6 +2,7 @@
 // What the suite runs over.
 #include "tests/conformance/backends.h"
 
+#include <chrono>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "tcp/options.h"
 #include "tcp/transport.h"
 #include "tests/support/keyed_transport.h"
+#include "tests/support/uneven_transport.h"
 #include "transport/factory/factory.h"
 #include "transport/shaper/endpoint.h"
 
@@ -62,9 +64,19 @@ Backend over_lanes_variant(std::string name, const tcp::Options& options) {
   return backend;
 }
 
-Backend encrypted_lanes() {
-  const tcp::Options options = over_lanes(3);
-  Backend backend = keyed_variant("tcp_lanes_3_encrypted", options, secure::Level::kEncrypt);
+// One payload lane is worse than the others.
+Backend uneven_lanes(std::string name, const tcp::Options& options, const test::Pace& pace) {
+  const std::shared_ptr<const net::Transport> inner = tcp::make_transport(options);
+  const std::shared_ptr<const net::Transport> uneven =
+      test::make_uneven_transport(*inner, tcp::kConnectionsMin, pace);
+  return {.name = std::move(name),
+          .transport = [inner, uneven]() -> const net::Transport& { return *uneven; },
+          .listen = test::listen_tcp,
+          .more_than_fits = std::size_t{16 << 20} * (options.payload_lanes + 1)};
+}
+
+Backend encrypted_lanes(std::string name, const tcp::Options& options) {
+  Backend backend = keyed_variant(std::move(name), options, secure::Level::kEncrypt);
   backend.more_than_fits = std::size_t{16 << 20} * options.payload_lanes;
   return backend;
 }
@@ -116,7 +128,10 @@ std::vector<Backend> make_backends() {
       over_lanes_variant("tcp_lanes_2", over_lanes(2)),
       over_lanes_variant("tcp_lanes_3_uring", over_lanes(3, Kind::kUring, kZeroCopy)),
       over_lanes_variant("tcp_lanes_8", over_lanes(8)),
-      encrypted_lanes(),
+      uneven_lanes("tcp_lanes_3_slow_one", over_lanes(3), {.bytes_per_second = 20 << 20}),
+      uneven_lanes("tcp_lanes_3_stalling_one", over_lanes(3),
+                   {.stall_every_bytes = 512 << 10, .stall = std::chrono::milliseconds(50)}),
+      encrypted_lanes("tcp_lanes_3_encrypted", over_lanes(3)),
       keyed_variant("tcp_proven", with(Kind::kAuto), secure::Level::kAuth),
       keyed_variant("tcp_encrypted", with(Kind::kAuto), secure::Level::kEncrypt),
       keyed_variant("tcp_encrypted_chacha", with(Kind::kAuto), secure::Level::kEncrypt,
