@@ -7,6 +7,8 @@
 //
 // A host that vanishes ends no lane that has something to send (transport/net/liveness.h). LaneWatch finds
 // bytes that do not arrive: it compares the counts of both sides (transport/lane_watch.h).
+//
+// Recoverable payload lanes are an exception: only the last one's end is a loss (piece_lanes.h).
 #include "tcp/endpoint.h"
 
 #include <linux/sockios.h>
@@ -26,6 +28,7 @@
 #include "tcp/sealed_io.h"
 #include "transport/base/mutex.h"
 #include "transport/base/spin.h"
+#include "transport/lane_watch.h"
 #include "transport/net/lane_traffic.h"
 #include "transport/net/liveness.h"
 #include "transport/net/waker.h"
@@ -45,11 +48,13 @@ constexpr int kLossSlice_ms = 5;    // while one lane has ended and the other ha
 constexpr int kNoSeatSlice_ms = 1;  // a third sleeper
 
 // The connection's engine, inside records if the session is encrypted. A piece lane has a thread that does
-// nothing else, so it needs no helpers.
-Result<LaneIo> make_io(int socket, unsigned number, Options options, const Protection& protection) {
+// nothing else, so it needs no helpers. Receipts are short, like messages.
+Result<LaneIo> make_io(int socket, unsigned number, bool is_payload, Options options,
+                       const Protection& protection) {
   options.records = protection.session != nullptr && protection.session->level == secure::Level::kEncrypt;
-  const Lane lane = number == kMessageConnection ? Lane::kMessage : Lane::kBulk;
-  Result<LaneIo> io = make_lane_io(socket, lane, options);
+  // The kernel would hold memory whose receipt has come.
+  if (options.recoverable) options.features.zero_copy_send = false;
+  Result<LaneIo> io = make_lane_io(socket, is_payload ? Lane::kBulk : Lane::kMessage, options);
   if (!io || !options.records) return io;
   const unsigned helpers = number == kBulkConnection ? options.crypto_helpers : 0;
   return make_sealed_io(std::move(*io), protection, number, helpers);
@@ -57,19 +62,37 @@ Result<LaneIo> make_io(int socket, unsigned number, Options options, const Prote
 
 // For who reads the counts of a lane.
 constexpr std::array<std::string_view, kConnectionsMax> kNames = {
-    "message",   "bulk",      "payload 1", "payload 2", "payload 3",
-    "payload 4", "payload 5", "payload 6", "payload 7", "payload 8"};
+    "message",   "bulk",      "payload 1", "payload 2", "payload 3", "payload 4",
+    "payload 5", "payload 6", "payload 7", "payload 8", "receipt"};
+
+// By their number, and the last one's use.
+Layout layout_of(std::size_t connections, bool recoverable) {
+  const std::size_t others = kConnectionsMin + (recoverable ? 1U : 0U);
+  return {.payload_lanes = connections > others ? static_cast<unsigned>(connections - others) : 1,
+          .recoverable = recoverable};
+}
+
+// From now on the peer's kernel gets nothing from it, and at the end nobody waits for what it still has.
+void give_up(int socket) {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  ::shutdown(socket, SHUT_RDWR);
+}
 
 class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private PieceLanes::Listener {
  public:
-  TcpEndpoint(std::vector<net::OwnedFd> sockets, std::chrono::milliseconds patience)
-      : sockets_(std::move(sockets)), patience_(patience) {}
+  TcpEndpoint(std::vector<net::OwnedFd> sockets, const Options& options, std::vector<std::string> remarks)
+      : sockets_(std::move(sockets)),
+        layout_(layout_of(sockets_.size(), options.recoverable)),
+        patience_(options.peer_timeout),
+        remarks_(std::move(remarks)) {}
 
   Status open(const Options& options, const Protection& protection) {
     TF_RETURN_IF_ERROR(waker_.open());
     std::vector<LaneIo> io;
     for (unsigned number = 0; number < sockets_.size(); ++number) {
-      Result<LaneIo> made = make_io(sockets_[number].get(), number, options, protection);
+      const bool is_payload = number == kBulkConnection || layout_.is_piece(number);
+      Result<LaneIo> made = make_io(sockets_[number].get(), number, is_payload, options, protection);
       if (!made) return made.status();
       io.push_back(std::move(*made));
     }
@@ -78,10 +101,12 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
     if (!lane) return lane.status();
     messages_ = std::move(*lane);
     bulk_lane_ = std::make_unique<BulkLane>(std::move(io[kBulkConnection]));
-    if (io.size() == kConnectionsMin) return Status::ok();
-    pieces_ = std::make_unique<PieceLanes>(bulk_lane_->queue(), static_cast<PieceLanes::Listener&>(*this));
-    for (std::size_t number = kConnectionsMin; number < io.size(); ++number)
-      pieces_->add(std::move(io[number]));
+    if (!layout_.has_pieces()) return Status::ok();
+    pieces_ = std::make_unique<PieceLanes>(bulk_lane_->queue(), static_cast<PieceLanes::Listener&>(*this),
+                                           layout_.recoverable);
+    for (unsigned number = 0; number < io.size(); ++number)
+      if (layout_.is_piece(number)) pieces_->add(std::move(io[number]), number);
+    if (layout_.recoverable) pieces_->add_receipts(std::move(io.back()));
     bulk_lane_->stripe_over(*pieces_);
     return pieces_->start();
   }
@@ -136,12 +161,25 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
 
   LaneTraffics lane_traffic() const override {
     LaneTraffics traffics{.lanes = {}, .count = sockets_.size(), .patience = patience_};
-    for (std::size_t number = 0; number < sockets_.size(); ++number) {
-      const auto traffic = net::traffic_of(sockets_[number].get(), kNames[number]);
+    for (unsigned number = 0; number < sockets_.size(); ++number) {
+      const bool is_receipts = layout_.recoverable && number + 1 == sockets_.size();
+      const auto name = kNames[is_receipts ? kConnectionsMax - 1 : number];
+      const auto traffic = net::traffic_of(sockets_[number].get(), name);
       if (!traffic) return {};
       traffics.lanes[number] = *traffic;
+      traffics.lanes[number].spare = layout_.recoverable && layout_.is_piece(number);
+      traffics.lanes[number].lost = is_lost(number);
     }
     return traffics;
+  }
+
+  void drop_lane(std::size_t lane, const Status& why) override {
+    if (layout_.recoverable) pieces_->drop(static_cast<unsigned>(lane), why);
+  }
+
+  std::vector<std::string> take_remarks() override {
+    const MutexLock lock(failure_mutex_);
+    return std::exchange(remarks_, {});
   }
 
   void fail(Status reason) override {
@@ -189,7 +227,17 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
     bulk_lane_->note_post();
     waker_.notify();
   }
-  void piece_lane_over() override { piece_moved(); }
+  void piece_lanes_over() override { piece_moved(); }
+  void piece_lane_lost(unsigned number, const Status& why, unsigned left) override {
+    lost_.fetch_or(1U << number, std::memory_order_relaxed);
+    give_up(sockets_[number].get());
+    if (left == 0) return;
+    const std::string others = left == 1 ? "another one goes on" : std::to_string(left) + " others go on";
+    const MutexLock lock(failure_mutex_);
+    remarks_.push_back("the " + std::string(kNames[number]) + " connection was lost, " + others + ": " +
+                       why.message());
+  }
+  bool is_lost(unsigned number) const { return (lost_.load(std::memory_order_relaxed) >> number & 1U) != 0; }
 
   // A lane for payload is over.
   bool payload_over() const { return bulk_lane_->is_over() || (pieces_ != nullptr && pieces_->is_over()); }
@@ -327,24 +375,28 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
   // So: say that we are done, and wait until the kernel has sent the rest.
   void linger(Deadline deadline) {
     for (const net::OwnedFd& each : sockets_) ::shutdown(each.get(), SHUT_WR);
+    for (unsigned number = 0; number < sockets_.size(); ++number)
+      if (!is_lost(number)) linger_on(sockets_[number].get(), deadline);
+  }
+
+  static void linger_on(int socket, Deadline deadline) {
     std::array<std::byte, 16 * 1024> sink;
-    for (const net::OwnedFd& each : sockets_) {
-      const int socket = each.get();
-      int family = 0;
-      socklen_t length = sizeof family;
-      ::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &length);
-      int queued = family == AF_UNIX ? 0 : 1;  // Unix sockets keep what was sent
-      while (queued > 0 && !deadline.passed()) {
-        if (::ioctl(socket, SIOCOUTQ, &queued) != 0 || queued == 0) break;
-        if (::recv(socket, sink.data(), sink.size(), MSG_DONTWAIT) == 0) break;  // the peer left, too
-        ::poll(nullptr, 0, 1);
-      }
+    int family = 0;
+    socklen_t length = sizeof family;
+    ::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &length);
+    int queued = family == AF_UNIX ? 0 : 1;  // Unix sockets keep what was sent
+    while (queued > 0 && !deadline.passed()) {
+      if (::ioctl(socket, SIOCOUTQ, &queued) != 0 || queued == 0) break;
+      if (::recv(socket, sink.data(), sink.size(), MSG_DONTWAIT) == 0) break;  // the peer left, too
+      ::poll(nullptr, 0, 1);
     }
   }
 
   const Capabilities capabilities_{.inline_payload_bytes = kInlinePayloadBytes};
   const std::vector<net::OwnedFd> sockets_;
+  const Layout layout_;
   const std::chrono::milliseconds patience_;
+  std::atomic<std::uint32_t> lost_{0};  // connections, by number; orders nothing
   net::Waker waker_;
   std::unique_ptr<MessageLane> messages_;
   std::unique_ptr<BulkLane> bulk_lane_;
@@ -358,17 +410,24 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
   Status loss_ TF_GUARDED_BY(failure_mutex_);
   Deadline loss_limit_ TF_GUARDED_BY(failure_mutex_) = Deadline::never();
   Deadline bulk_limit_ TF_GUARDED_BY(failure_mutex_) = Deadline::never();
+  std::vector<std::string> remarks_ TF_GUARDED_BY(failure_mutex_);
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Endpoint>> make_endpoint(std::vector<net::OwnedFd> sockets, const Options& options,
-                                                const Protection& protection) {
-  for (const net::OwnedFd& socket : sockets) {
-    TF_RETURN_IF_ERROR(net::watch_idle(socket.get(), options.peer_timeout));
-    TF_RETURN_IF_ERROR(set_congestion(socket.get(), options.congestion));
+                                                const Protection& protection,
+                                                std::vector<std::string> remarks) {
+  // A rail that is lost while nothing is sent is found lost before the next large payload.
+  const auto patience =
+      options.recoverable ? std::min(options.peer_timeout, kSparePatience) : options.peer_timeout;
+  const Layout layout = layout_of(sockets.size(), options.recoverable);
+  for (unsigned number = 0; number < sockets.size(); ++number) {
+    const int socket = sockets[number].get();
+    TF_RETURN_IF_ERROR(net::watch_idle(socket, layout.is_piece(number) ? patience : options.peer_timeout));
+    TF_RETURN_IF_ERROR(set_congestion(socket, options.congestion));
   }
-  auto endpoint = std::make_unique<TcpEndpoint>(std::move(sockets), options.peer_timeout);
+  auto endpoint = std::make_unique<TcpEndpoint>(std::move(sockets), options, std::move(remarks));
   TF_RETURN_IF_ERROR(endpoint->open(options, protection));
   return std::unique_ptr<Endpoint>(std::move(endpoint));
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "tcp/options.h"
@@ -14,8 +15,9 @@
 namespace tf::tcp {
 
 // Takes ownership of connected sockets, by number (options.h), whose attach frames and proofs are done.
-// REQUIRES: as many as connections_for() some number of payload lanes
+// REQUIRES: as many as some Layout with options.recoverable has. `remarks`: for take_remarks().
 Result<std::unique_ptr<Endpoint>> make_endpoint(std::vector<net::OwnedFd> sockets, const Options& options,
-                                                const Protection& protection = {});
+                                                const Protection& protection = {},
+                                                std::vector<std::string> remarks = {});
 
 }  // namespace tf::tcp

@@ -17,6 +17,8 @@ namespace {
 // One for the lane's thread, one for the program or the device, one to help.
 constexpr unsigned kProcessorsForHelp = 3;
 
+constexpr std::uint32_t kRecoverableBit = 32;  // below the limit of transport/net/attach.cc
+
 std::string_view environment(const char* name) {
   const char* text = std::getenv(name);
   return text == nullptr ? std::string_view() : std::string_view(text);
@@ -78,6 +80,38 @@ unsigned default_payload_lanes() { return std::clamp(usable_processors() * 3 / 8
 
 unsigned default_crypto_helpers() { return usable_processors() >= kProcessorsForHelp ? 1 : 0; }
 
+std::uint32_t Layout::to_attach() const { return connections() | (recoverable ? kRecoverableBit : 0); }
+
+Result<Layout> Layout::from_attach(std::uint32_t lanes) {
+  Layout layout{.recoverable = (lanes & kRecoverableBit) != 0};
+  const std::uint32_t connections = lanes & ~kRecoverableBit;
+  const std::uint32_t others = kConnectionsMin + (layout.recoverable ? 1 : 0);
+  if (connections > others && connections <= others + kPayloadLanesMax)
+    layout.payload_lanes = connections - others;
+  const std::uint32_t same = layout.connections();
+  if (connections == same || (connections == 0 && !layout.recoverable)) return layout;
+  return Status(Code::kProtocol,
+                "tcp: an endpoint of " + std::to_string(connections) + " lanes is not possible");
+}
+
+Result<std::vector<net::Address>> parse_rails(std::string_view text) {
+  constexpr std::string_view kPossible =
+      "up to 8 hosts of the worker, with or without a port, separated by commas";
+  std::vector<net::Address> rails;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    const std::string_view word = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    Result<net::Address> address = net::Address::parse(word);
+    if (!address || address->is_unix() || rails.size() == kPayloadLanesMax)
+      return refuse("TF_TCP_RAILS", text, kPossible);
+    const bool has_port = word != address->host() && word != "[" + address->host() + "]";
+    rails.push_back(has_port ? *address : net::Address::tcp(address->host(), 0));
+  }
+  return rails;
+}
+
 Result<Options> options_from_environment() {
   Options options;
   Result<EngineKind> engine = parse_engine(environment("TF_TCP_ENGINE"));
@@ -94,6 +128,11 @@ Result<Options> options_from_environment() {
   const Result<unsigned> lanes = parse_payload_lanes(environment("TF_TCP_LANES"));
   if (!lanes) return lanes.status();
   options.payload_lanes = lanes.value();
+  Result<std::vector<net::Address>> rails = parse_rails(environment("TF_TCP_RAILS"));
+  if (!rails) return rails.status();
+  options.rails = std::move(*rails);
+  options.recoverable = !options.rails.empty();
+  options.payload_lanes = std::max(options.payload_lanes, static_cast<unsigned>(options.rails.size()));
   Result<std::string> congestion = parse_congestion(environment("TF_TCP_CONGESTION"));
   if (!congestion) return congestion.status();
   options.congestion = std::move(*congestion);

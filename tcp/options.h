@@ -3,10 +3,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "transport/base/status.h"
+#include "transport/net/address.h"
 #include "transport/net/io_timeout.h"
 
 namespace tf::tcp {
@@ -41,27 +44,47 @@ struct Options {
   // Connections, each with a thread at both ends, that large payload goes over at once. 1: it shares one with
   // small payload, and needs no threads. The client's choice; a worker takes what its clients open.
   unsigned payload_lanes = 1;
+  // Other addresses of the worker, which those connections go to (rails.h). The client's.
+  std::vector<net::Address> rails;
+  // The loss of one of them ends nothing while another one is left. The client's choice, as their number; it
+  // is made with rails.
+  bool recoverable = false;
   std::string congestion;  // congestion.h
 };
 
 inline constexpr unsigned kPayloadLanesMax = 8;
 
-// The connections of an endpoint, by number: messages, bulk, and then one for each payload lane, if those are
-// not one.
+// The connections of an endpoint, by number: messages, bulk, then one for each payload lane, if those are not
+// one, and the last one for receipts, if payload lanes are recoverable.
 inline constexpr unsigned kMessageConnection = 0;
 inline constexpr unsigned kBulkConnection = 1;
 inline constexpr unsigned kConnectionsMin = 2;
-inline constexpr unsigned kConnectionsMax = kConnectionsMin + kPayloadLanesMax;
-constexpr unsigned connections_for(unsigned payload_lanes) {
-  return payload_lanes == 1 ? kConnectionsMin : kConnectionsMin + payload_lanes;
-}
+inline constexpr unsigned kConnectionsMax = kConnectionsMin + kPayloadLanesMax + 1;
+
+struct Layout {
+  unsigned payload_lanes = 1;
+  bool recoverable = false;
+
+  constexpr bool has_pieces() const { return payload_lanes > 1 || recoverable; }
+  constexpr unsigned connections() const {
+    return kConnectionsMin + (has_pieces() ? payload_lanes : 0) + (recoverable ? 1 : 0);
+  }
+  constexpr bool is_piece(unsigned number) const {
+    return has_pieces() && number >= kConnectionsMin && number < kConnectionsMin + payload_lanes;
+  }
+  // What each attach frame says in `lanes` (transport/net/attach.h): connections, and whether payload lanes
+  // are recoverable.
+  std::uint32_t to_attach() const;
+  // kProtocol: no endpoint is like that.
+  static Result<Layout> from_attach(std::uint32_t lanes);
+};
 
 inline constexpr unsigned kCryptoHelpersMax = 8;
 
 // From TF_TCP_ENGINE (auto, uring, poll), TF_TCP_FEATURES (multishot, send_zc, files, separated by commas;
 // unset: multishot,files), TF_TCP_CRYPTO_THREADS (0 to kCryptoHelpersMax; unset: default_crypto_helpers()),
-// TF_TCP_LANES (1 to kPayloadLanesMax; unset: default_payload_lanes()), TF_TCP_CONGESTION (congestion.h) and
-// TF_IO_TIMEOUT (seconds). Unknown text is kInvalidArgument.
+// TF_TCP_LANES (1 to kPayloadLanesMax; unset: default_payload_lanes()), TF_TCP_RAILS (parse_rails()),
+// TF_TCP_CONGESTION (congestion.h) and TF_IO_TIMEOUT (seconds). Unknown text is kInvalidArgument.
 Result<Options> options_from_environment();
 Result<unsigned> parse_crypto_helpers(std::string_view text);
 // As many as pay off on the processors that this process may use.
@@ -70,6 +93,9 @@ Result<unsigned> parse_payload_lanes(std::string_view text);
 // Three for eight processors that this process may use, where both ends may be on one host; the rest is the
 // program's. One where there are fewer than six.
 unsigned default_payload_lanes();
+// Hosts, with or without a port, separated by commas; at most kPayloadLanesMax. Without a port they get that
+// of the worker's address, which is not known yet: 0.
+Result<std::vector<net::Address>> parse_rails(std::string_view text);
 Result<EngineKind> parse_engine(std::string_view text);
 Result<UringFeatures> parse_features(std::string_view text);
 

@@ -5,60 +5,21 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <utility>
-
-#include "transport/base/thread.h"
 
 namespace tf::tcp {
 namespace {
 
 constexpr std::size_t kDiscardBytes = 64 * 1024;
-constexpr int kSleepMax_ms = 60'000;  // wake-ups do not depend on it
 
 }  // namespace
 
-Status PieceLane::start() {
-  TF_RETURN_IF_ERROR(waker_.open());
-  if (start_thread(thread_, "hip-tcp-lane", [this] { run(); })) return Status::ok();
-  return {Code::kResourceExhausted, "tcp: the system gives no thread for a lane; TF_TCP_LANES=1 needs none"};
-}
-
-void PieceLane::end() {
-  ending_.store(true, std::memory_order_seq_cst);
-  waker_.notify();
-}
-
-void PieceLane::stop() {
-  end();
-  if (thread_.joinable())
-    thread_.join();
-  else if (!is_over())
-    finish({Code::kClosed, "the lane was closed"});
-}
-
-void PieceLane::run() {
-  Status why;
-  while (why.is_ok()) {
-    if (ending_.load(std::memory_order_seq_cst)) {
-      why = {Code::kClosed, "the lane was closed"};
-      break;
-    }
-    const Result<std::size_t> moved = move();
-    if (!moved)
-      why = moved.status();
-    else if (moved.value() == 0)
-      await();
-  }
-  finish(why);
-}
-
-void PieceLane::finish(const Status& why) {
+void PieceLane::let_go(const Status&) {
   io_.receiver->cancel();
   io_.sender->cancel();
-  over_.store(true, std::memory_order_release);
-  parts_.listener.lane_ended(why);
+  if (out_) parts_.outgoing.sent(out_->source.size());
+  const bool has_part = in_header_ == sizeof in_ && taken_.ready && taken_.skip < in_.bytes;
+  if (has_part) parts_.incoming.cut(in_, std::max(landed_, taken_.skip));
 }
 
 // Bytes moved. A broken send alone ends nothing: bytes that the peer sent before it left are still to be
@@ -86,48 +47,63 @@ Result<std::size_t> PieceLane::receive_header() {
   again_ |= *got == 0 && !io_.receiver->busy();
   in_header_ += *got;
   if (in_header_ < sizeof in_) return got;
-  TF_RETURN_IF_ERROR(validate(in_));
-  taken_ = false;
+  taken_ = {};
   landed_ = 0;
+  TF_RETURN_IF_ERROR(validate(in_));
   return got;
 }
 
 Result<std::size_t> PieceLane::receive_body() {
   if (!io_.receiver->busy()) {
     const std::uint64_t news = parts_.incoming.news();
-    if (!taken_) {
-      const Result<bool> taken = parts_.incoming.take(in_);
-      if (!taken) return taken.status();
-      taken_ = taken.value();
-    }
-    const bool begun = taken_ && begin_body();
-    if (!begun) seen_news_.store(news, std::memory_order_relaxed);
-    stalled_.store(!begun, std::memory_order_seq_cst);
-    if (!begun) return std::size_t{0};
+    const Result<bool> begun = begin_body();
+    if (!begun) return begun.status();
+    if (!begun.value()) seen_news_.store(news, std::memory_order_relaxed);
+    stalled_.store(!begun.value(), std::memory_order_seq_cst);
+    if (!begun.value()) return std::size_t{0};
   }
   Result<std::size_t> got = io_.receiver->finish();
   if (!got) return got;
   again_ |= *got == 0 && !io_.receiver->busy();
-  if (*got == 0) return got;
-  const std::uint64_t offset = in_.offset + landed_;
-  landed_ += *got;
-  if (landed_ == in_.bytes) in_header_ = 0;
-  if (parts_.incoming.land(in_.stripe, offset, *got)) parts_.listener.transfer_ended();
+  if (*got > 0) take_body(*got);
   return got;
 }
 
-// False: the memory is not reserved yet.
-bool PieceLane::begin_body() {
+void PieceLane::receive_into_scratch(std::size_t bytes) {
+  scratch_.resize(kDiscardBytes);
+  io_.receiver->start(std::span(scratch_).first(std::min(bytes, kDiscardBytes)));
+}
+
+// False: the piece is not announced yet, or its memory is not reserved.
+Result<bool> PieceLane::begin_body() {
+  if (!taken_.ready) {
+    const Result<IncomingStripes::Taken> taken = parts_.incoming.take(in_);
+    if (!taken) return taken.status();
+    taken_ = taken.value();
+    if (!taken_.ready) return false;
+  }
+  if (landed_ < taken_.skip) {
+    receive_into_scratch(taken_.skip - landed_);
+    return true;
+  }
   const IncomingStripes::Place place =
       parts_.incoming.place(in_.stripe, in_.offset + landed_, in_.bytes - landed_);
   if (place.bytes == 0) return false;
-  if (place.target.empty()) {
-    scratch_.resize(kDiscardBytes);
-    io_.receiver->start(std::span(scratch_).first(std::min(place.bytes, kDiscardBytes)));
-  } else {
+  if (place.target.empty())
+    receive_into_scratch(place.bytes);
+  else
     io_.receiver->start(place.target);
-  }
   return true;
+}
+
+void PieceLane::take_body(std::size_t bytes) {
+  const std::uint64_t offset = in_.offset + landed_;
+  const bool skipped = landed_ < taken_.skip;  // no receive is of both kinds
+  landed_ += bytes;
+  if (landed_ == in_.bytes) in_header_ = 0;
+  if (skipped) return;
+  if (parts_.incoming.land(in_.stripe, offset, bytes)) parts_.listener.transfer_ended();
+  if (landed_ == in_.bytes) parts_.listener.piece_landed(in_);
 }
 
 // --- Out ------------------------------------------------------------------------------------------------
@@ -135,7 +111,7 @@ bool PieceLane::begin_body() {
 Result<std::size_t> PieceLane::move_out() {
   release_sent();
   if (!out_) {
-    out_ = parts_.outgoing.claim();
+    out_ = parts_.outgoing.claim(number_);
     out_header_ = out_body_ = 0;
   }
   if (!out_) {
@@ -165,7 +141,8 @@ Result<std::size_t> PieceLane::send_part(std::span<const std::byte> part, bool i
   if (!io_.sender->busy()) io_.sender->start(part, !is_body);
   Result<std::size_t> sent = io_.sender->finish();
   again_ |= sent && *sent == 0 && !io_.sender->busy();
-  if (sent && *sent > 0) unreleased_.push_back({.send = is_body ? out_->send : 0, .bytes = *sent});
+  if (sent && *sent > 0)
+    unreleased_.push_back({.send = is_body ? out_->send : 0, .piece = out_->id(), .bytes = *sent});
   return sent;
 }
 
@@ -176,7 +153,7 @@ void PieceLane::release_sent() {
   while (released > 0 && !unreleased_.empty()) {
     Segment& oldest = unreleased_.front();
     const std::size_t step = std::min(released, oldest.bytes);
-    if (oldest.send != 0) ended |= parts_.queue.finish_send(oldest.send, step);
+    if (oldest.send != 0) ended |= parts_.outgoing.release(oldest.send, oldest.piece, step);
     oldest.bytes -= step;
     released -= step;
     if (oldest.bytes == 0) unreleased_.pop_front();
@@ -199,27 +176,8 @@ pollfd PieceLane::output() const {
 }
 
 bool PieceLane::has_work() {
-  if (again_ || ending_.load(std::memory_order_seq_cst)) return true;
-  if (!out_ && !parts_.outgoing.empty()) return true;
-  if (is_stalled() && !stays_stalled()) return true;
-  std::array<pollfd, 2> entries = {input(), output()};
-  return ::poll(entries.data(), entries.size(), 0) > 0;
-}
-
-void PieceLane::await() {
-  const auto start = SpinBudget::Clock::now();
-  bool found = false;
-  for (Spin spin(spin_, start); !found && spin.go_on(SpinBudget::Clock::now());) found = has_work();
-  if (!found) {
-    const int seat = waker_.arm();
-    if (!has_work()) {
-      std::array<pollfd, 3> entries = {input(), output(),
-                                       pollfd{.fd = waker_.fd(seat), .events = POLLIN, .revents = 0}};
-      ::poll(entries.data(), entries.size(), kSleepMax_ms);
-    }
-    waker_.disarm(seat);
-  }
-  spin_.learn(SpinBudget::Clock::now() - start);
+  if (again_ || (!out_ && !parts_.outgoing.empty())) return true;
+  return is_stalled() && !stays_stalled();
 }
 
 }  // namespace tf::tcp

@@ -3,6 +3,9 @@
 //
 // Whoever may touch memory of transfers is a holder: each piece lane, and the bulk lane. When the endpoint
 // has failed and the last holder has ended, what transfers are left complete with the failure.
+//
+// With a receipt lane they are recoverable: the loss of one ends nothing while another one is left. Who loses
+// it tells the peer, which lets go of its end; then each side sends what has no receipt over the others.
 #pragma once
 
 #include <atomic>
@@ -12,45 +15,53 @@
 #include <vector>
 
 #include "tcp/piece_lane.h"
+#include "tcp/receipt_lane.h"
 #include "tcp/stripes.h"
 #include "transport/base/mutex.h"
 
 namespace tf::tcp {
 
-class PieceLanes final : private PieceLane::Listener {
+class PieceLanes final : private PieceLane::Listener, private ReceiptLane::Listener {
  public:
   // What they tell, on their threads.
   class Listener {
    public:
     // A transfer has ended.
     virtual void piece_moved() = 0;
-    // A lane moves nothing any more: why_over() says why.
-    virtual void piece_lane_over() = 0;
+    // is_over(), and why_over() says why.
+    virtual void piece_lanes_over() = 0;
+    // Connection `number` is of no use any more, and nobody reads or writes it; `left` others go on.
+    virtual void piece_lane_lost(unsigned number, const Status& why, unsigned left) = 0;
 
    protected:
     ~Listener() = default;
   };
 
   // Both outlive it. `queue` is the bulk lane's.
-  PieceLanes(BulkQueue& queue, Listener& listener) : queue_(queue), incoming_(queue), listener_(listener) {}
+  PieceLanes(BulkQueue& queue, Listener& listener, bool recoverable)
+      : queue_(queue), outgoing_(queue, recoverable), incoming_(queue, recoverable), listener_(listener) {}
   ~PieceLanes();
 
-  // Before start().
-  void add(LaneIo io);
+  // Before start(). The receipt lane: if and only if they are recoverable. `number`: of the connection.
+  void add(LaneIo io, unsigned number);
+  void add_receipts(LaneIo io);
   Status start();
   // Any thread: tells all lanes to end.
   void end();
   // The same, and waits. Afterwards no lane holds any memory.
   void stop();
 
-  unsigned count() const { return static_cast<unsigned>(lanes_.size()); }
-  // One lane at least is over. Any thread.
-  bool is_over() const { return over_.load(std::memory_order_acquire); }  // pairs with lane_ended()
+  // Those that are not lost. Any thread.
+  unsigned count() const { return alive_.load(std::memory_order_relaxed); }
+  // Connection `number` delivers nothing any more, as far as anybody can tell. REQUIRES: recoverable. Any
+  // thread.
+  void drop(unsigned number, const Status& why);
+  // One lane at least is over; if they are recoverable, the last one, or receipts. Any thread.
+  bool is_over() const { return over_.load(std::memory_order_acquire); }  // pairs with set_over()
   // The first one's reason. REQUIRES: is_over()
   Status why_over() const;
-  // Nothing is on its way here, as far as can be known: each lane is over, or waits for a receive
-  // to be posted. Any
-  // thread.
+  // Nothing is on its way here, as far as can be known: each lane is over, or waits for a receive to be
+  // posted. Any thread.
   bool is_quiet() const;
 
   // --- The bulk lane's mover ---
@@ -70,13 +81,20 @@ class PieceLanes final : private PieceLane::Listener {
 
  private:
   void transfer_ended() override { listener_.piece_moved(); }
-  void lane_ended(const Status& why) override;
+  void piece_landed(const PieceHeader& piece) override;
+  void lane_ended(const PieceLane& lane, const Status& why) override;
+  Status take_receipt(const Receipt& receipt) override;
+  void receipts_ended(const Status& why) override;
+  void lose(const PieceLane& lane, const Status& why);
+  void set_over(const Status& why);
 
   BulkQueue& queue_;
   OutgoingStripes outgoing_;
   IncomingStripes incoming_;
   Listener& listener_;
   std::vector<std::unique_ptr<PieceLane>> lanes_;
+  std::unique_ptr<ReceiptLane> receipts_;  // null: not recoverable
+  std::atomic<unsigned> alive_{0};
   std::atomic<std::size_t> holders_{1};  // the bulk lane
   std::size_t next_ = 0;                 // whom to wake first; the mover's
   std::atomic<bool> over_{false};        // release after why_

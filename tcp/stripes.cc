@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <string>
-
-#include "tcp/seal.h"
+#include <iterator>
 
 namespace tf::tcp {
 namespace {
@@ -14,26 +12,6 @@ namespace {
 constexpr std::size_t kPageBytes = 4096;
 
 }  // namespace
-
-Status not_possible(std::string_view what, std::string_view field, std::uint64_t value) {
-  return {Code::kProtocol,
-          std::string(what) + std::string(field) + " " + std::to_string(value) + " is not possible"};
-}
-
-std::uint64_t seal_of(const PieceHeader& header) {
-  const std::uint64_t rest = std::uint64_t{header.bytes} | std::uint64_t{header.magic} << 32;
-  return mix(mix(header.stripe, header.offset), rest);
-}
-
-Status validate(const PieceHeader& header) {
-  if (header.magic != kPieceMagic) return not_possible("bulk piece: ", "magic", header.magic);
-  if (header.seal != seal_of(header)) return not_possible("bulk piece: ", "seal", header.seal);
-  if (header.stripe == 0) return not_possible("bulk piece: ", "stripe", header.stripe);
-  if (header.bytes == 0 || header.bytes > kPieceBytesMax)
-    return not_possible("bulk piece: ", "length", header.bytes);
-  if (header.offset >= kStripeBytesMax) return not_possible("bulk piece: ", "offset", header.offset);
-  return Status::ok();
-}
 
 Status validate_stripe(std::uint64_t bytes, std::uint64_t piece_bytes) {
   if (bytes == 0 || bytes > kStripeBytesMax) return not_possible("bulk piece: ", "stripe of length", bytes);
@@ -50,55 +28,94 @@ std::size_t piece_bytes_for(std::size_t bytes, std::size_t backlog, unsigned lan
 
 // --- Outgoing -------------------------------------------------------------------------------------------
 
+void OutgoingStripes::count() {
+  to_claim_.store(stripes_.size() + unconfirmed_.lost(), std::memory_order_seq_cst);
+}
+
 void OutgoingStripes::add(std::uint64_t id, std::span<const std::byte> source, std::size_t piece_bytes) {
   const MutexLock lock(mutex_);
   ++last_;
   if (closed_) return;
   stripes_.push_back({.number = last_, .send = id, .source = source, .piece_bytes = piece_bytes});
   bytes_ += source.size();
-  stripes_left_.store(stripes_.size(), std::memory_order_seq_cst);
+  count();
 }
 
 std::size_t OutgoingStripes::backlog() const {
   const MutexLock lock(mutex_);
-  return bytes_ + moving_.load(std::memory_order_relaxed);
+  return bytes_ + unconfirmed_.lost_bytes() + moving_.load(std::memory_order_relaxed);
 }
 
-std::optional<OutgoingStripes::Piece> OutgoingStripes::claim() {
-  if (empty()) return std::nullopt;
-  const MutexLock lock(mutex_);
+// What was lost comes first: a transfer waits for it.
+std::optional<OutgoingPiece> OutgoingStripes::next() {
+  if (std::optional<OutgoingPiece> lost = unconfirmed_.take_lost()) return lost;
   if (stripes_.empty()) return std::nullopt;
   Stripe& stripe = stripes_.front();
   const std::size_t bytes = std::min(stripe.piece_bytes, stripe.source.size() - stripe.claimed);
-  Piece piece{.send = stripe.send, .header = {}, .source = stripe.source.subspan(stripe.claimed, bytes)};
+  OutgoingPiece piece{
+      .send = stripe.send, .header = {}, .source = stripe.source.subspan(stripe.claimed, bytes)};
   piece.header.stripe = stripe.number;
   piece.header.offset = stripe.claimed;
   piece.header.bytes = static_cast<std::uint32_t>(bytes);
   piece.header.seal = seal_of(piece.header);
   stripe.claimed += bytes;
   bytes_ -= bytes;
-  moving_.fetch_add(bytes, std::memory_order_relaxed);
-  if (stripe.claimed == stripe.source.size()) {
-    stripes_.pop_front();
-    stripes_left_.store(stripes_.size(), std::memory_order_seq_cst);
-  }
+  if (stripe.claimed == stripe.source.size()) stripes_.pop_front();
   return piece;
+}
+
+std::optional<OutgoingPiece> OutgoingStripes::claim(unsigned lane) {
+  if (empty()) return std::nullopt;
+  const MutexLock lock(mutex_);
+  const std::optional<OutgoingPiece> piece = next();
+  if (!piece) return std::nullopt;
+  moving_.fetch_add(piece->source.size(), std::memory_order_relaxed);
+  if (recoverable_) unconfirmed_.begin(*piece, lane);
+  count();
+  return piece;
+}
+
+bool OutgoingStripes::release(std::uint64_t send, const PieceId& piece, std::size_t bytes) {
+  if (!recoverable_) return queue_.finish_send(send, bytes);
+  const MutexLock lock(mutex_);
+  const std::optional<Unconfirmed::Freed> freed = unconfirmed_.release(piece, bytes);
+  return freed && queue_.finish_send(freed->send, freed->bytes);
+}
+
+Result<bool> OutgoingStripes::confirm(const PieceId& piece) {
+  const MutexLock lock(mutex_);
+  Result<std::optional<Unconfirmed::Freed>> freed = unconfirmed_.confirm(piece);
+  if (!freed) return freed.status();
+  count();
+  return freed.value() && queue_.finish_send((*freed)->send, (*freed)->bytes);
+}
+
+bool OutgoingStripes::lose(unsigned lane) {
+  const MutexLock lock(mutex_);
+  bool ended = false;
+  for (const Unconfirmed::Freed& freed : unconfirmed_.lose(lane))
+    ended |= queue_.finish_send(freed.send, freed.bytes);
+  if (closed_) unconfirmed_.forget_lost();
+  count();
+  return ended;
 }
 
 void OutgoingStripes::close() {
   const MutexLock lock(mutex_);
   closed_ = true;
   stripes_.clear();
+  unconfirmed_.forget_lost();
   bytes_ = 0;
-  stripes_left_.store(0, std::memory_order_seq_cst);
+  count();
 }
 
 // --- Incoming -------------------------------------------------------------------------------------------
 
 void IncomingStripes::open(std::uint64_t tag, std::size_t bytes, std::size_t piece_bytes) {
   const MutexLock lock(mutex_);
-  Stripe stripe{.tag = tag, .bytes = bytes, .piece_bytes = piece_bytes, .taken = {}, .segments = {}};
-  stripe.taken.resize((bytes + piece_bytes - 1) / piece_bytes);
+  Stripe stripe{
+      .tag = tag, .bytes = bytes, .piece_bytes = piece_bytes, .pieces = {}, .cut = {}, .segments = {}};
+  stripe.pieces.resize((bytes + piece_bytes - 1) / piece_bytes);
   stripes_.emplace(++last_, std::move(stripe));
   news_.fetch_add(1, std::memory_order_seq_cst);
 }
@@ -137,20 +154,40 @@ bool IncomingStripes::has_open(std::uint64_t tag) const {
   return std::ranges::any_of(stripes_, [tag](const auto& each) { return each.second.tag == tag; });
 }
 
-Result<bool> IncomingStripes::take(const PieceHeader& header) {
+Result<IncomingStripes::Taken> IncomingStripes::take(const PieceHeader& header) {
   const MutexLock lock(mutex_);
-  if (header.stripe > last_) return false;
+  if (header.stripe > last_) return Taken{};
   const auto found = stripes_.find(header.stripe);
-  if (found == stripes_.end()) return not_possible("bulk piece: ", "stripe that is complete,", header.stripe);
-  Stripe& stripe = found->second;
+  if (found != stripes_.end()) return take_locked(header, found->second);
+  if (recoverable_) return Taken{.ready = true, .skip = header.bytes};
+  return not_possible("bulk piece: ", "stripe that is complete,", header.stripe);
+}
+
+Result<IncomingStripes::Taken> IncomingStripes::take_locked(const PieceHeader& header, Stripe& stripe) {
   if (header.offset >= stripe.bytes || header.offset % stripe.piece_bytes != 0)
     return not_possible("bulk piece: ", "offset", header.offset);
   if (header.bytes != std::min<std::uint64_t>(stripe.piece_bytes, stripe.bytes - header.offset))
     return not_possible("bulk piece: ", "length", header.bytes);
   const std::size_t index = static_cast<std::size_t>(header.offset) / stripe.piece_bytes;
-  if (stripe.taken[index]) return not_possible("bulk piece: ", "second piece at offset", header.offset);
-  stripe.taken[index] = true;
-  return true;
+  PieceState& state = stripe.pieces[index];
+  if (state != PieceState::kFree && !recoverable_)
+    return not_possible("bulk piece: ", "second piece at offset", header.offset);
+  // The sender knows of the loss of the lane that has it. This side's lane may not have ended yet.
+  if (state == PieceState::kTaken) return Taken{};
+  if (state == PieceState::kLanded) return Taken{.ready = true, .skip = header.bytes};
+  state = PieceState::kTaken;
+  const auto before = stripe.cut.find(index);
+  return Taken{.ready = true, .skip = before == stripe.cut.end() ? 0 : before->second};
+}
+
+void IncomingStripes::cut(const PieceHeader& header, std::size_t landed) {
+  const MutexLock lock(mutex_);
+  const auto found = stripes_.find(header.stripe);
+  if (found == stripes_.end()) return;
+  const std::size_t index = static_cast<std::size_t>(header.offset) / found->second.piece_bytes;
+  found->second.pieces[index] = PieceState::kFree;
+  found->second.cut[index] = landed;
+  news_.fetch_add(1, std::memory_order_seq_cst);
 }
 
 // REQUIRES: reserved
@@ -178,6 +215,9 @@ bool IncomingStripes::land(std::uint64_t number, std::uint64_t offset, std::size
   const auto found = stripes_.find(number);
   Stripe& stripe = found->second;
   stripe.landed += bytes;
+  const auto end = static_cast<std::size_t>(offset) + bytes;
+  if (end % stripe.piece_bytes == 0 || end == stripe.bytes)
+    stripe.pieces[(end - 1) / stripe.piece_bytes] = PieceState::kLanded;
   const std::uint64_t tag = stripe.tag;
   const std::uint64_t receive = segment_at(stripe, offset).receive;
   const bool complete = stripe.landed == stripe.bytes;

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stripes: large sends that travel in pieces, over several connections at once.
+// Stripes: large sends that travel in pieces (piece.h), over several connections at once.
 //
 // The bulk lane announces each stripe, in order, by a chunk of its own (bulk_lane.h). So both sides count
 // stripes alike, and the receiver reserves memory for each in the order of the sends. Pieces then come over
-// the piece lanes (piece_lane.h), in any order, each a 32-byte header and its bytes:
-//   offset  size  field
-//   0       8     stripe    1, 2, ... in the order of their announcements
-//   8       8     offset    in the stripe; a multiple of the stripe's piece size
-//   16      4     bytes     the piece size, or what is left of the stripe
-//   20      4     magic     'HIPP'
-//   24      8     seal      of the fields before it (seal.h)
+// the piece lanes (piece_lane.h), in any order.
 //
-// No piece is taken twice, so no byte of a receive is written after the receive has ended, whatever the peer
-// sends.
+// No byte is taken twice, so none of a receive is written after the receive has ended, whatever the peer
+// sends. Where lanes are recoverable, a piece may come again after its lane was lost: only the bytes of it
+// that had not come are taken.
 //
 // Any thread; one mutex for each direction. Lock order: the bulk lane's, these, the BulkQueue's.
 #pragma once
@@ -23,42 +18,23 @@
 #include <deque>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "tcp/piece.h"
+#include "tcp/unconfirmed.h"
 #include "transport/base/mutex.h"
 #include "transport/base/status.h"
 #include "transport/bulk_queue.h"
 
 namespace tf::tcp {
 
-inline constexpr std::uint32_t kPieceMagic = 0x48495050;
-inline constexpr std::size_t kPieceBytesMin = 64 << 10;
-inline constexpr std::size_t kPieceBytesMax = 1 << 20;
 // Smaller sends go over the bulk lane: it costs less than to wake up the others.
 inline constexpr std::size_t kStripedBytesMin = 256 << 10;
-// A longer send is several stripes.
-inline constexpr std::size_t kStripeBytesMax = 1 << 30;
 // Incoming stripes that are not complete. A sender that announces more waits.
 inline constexpr std::size_t kStripesMax = 1024;
 
-struct PieceHeader {
-  std::uint64_t stripe = 0;
-  std::uint64_t offset = 0;
-  std::uint32_t bytes = 0;
-  std::uint32_t magic = kPieceMagic;
-  std::uint64_t seal = 0;
-};
-static_assert(sizeof(PieceHeader) == 32 && std::has_unique_object_representations_v<PieceHeader>);
-
-// kProtocol: "bulk piece: length 0 is not possible".
-Status not_possible(std::string_view what, std::string_view field, std::uint64_t value);
-// The value of its last field.
-std::uint64_t seal_of(const PieceHeader& header);
-// A failure is kProtocol and names the field and its value.
-Status validate(const PieceHeader& header);
-// What an announcement says. The same.
+// What an announcement says. A failure is kProtocol and names the field and its value.
 Status validate_stripe(std::uint64_t bytes, std::uint64_t piece_bytes);
 
 // The size of pieces of a stripe of `bytes` for `lanes` lanes, which still have `backlog` bytes to send.
@@ -69,22 +45,29 @@ std::size_t piece_bytes_for(std::size_t bytes, std::size_t backlog, unsigned lan
 // What is to be sent in pieces. The bulk lane's mover adds, piece lanes claim.
 class OutgoingStripes {
  public:
-  struct Piece {
-    std::uint64_t send = 0;  // BulkQueue::Outgoing::id
-    PieceHeader header;
-    std::span<const std::byte> source;
-  };
+  // Recoverable: pieces stay until their receipt has come.
+  explicit OutgoingStripes(BulkQueue& queue, bool recoverable = false)
+      : queue_(queue), recoverable_(recoverable) {}
 
   // `source` was handed over of the send `id`; it stays until the queue's finish_send() of all of it.
   void add(std::uint64_t id, std::span<const std::byte> source, std::size_t piece_bytes);
-  std::optional<Piece> claim();
-  // The lane that claimed them has passed on all bytes of a piece.
+  // The next piece, which connection `lane` sends.
+  std::optional<OutgoingPiece> claim(unsigned lane);
+  // The lane that claimed them has passed on all bytes of a piece, or never will.
   void sent(std::size_t bytes) { moving_.fetch_sub(bytes, std::memory_order_relaxed); }
+  // Its kernel needs the next `bytes` of the piece no longer. Whether that ended a transfer.
+  bool release(std::uint64_t send, const PieceId& piece, std::size_t bytes);
   // What lanes have not passed on yet. Approximate while they do.
   std::size_t backlog() const;
-  bool empty() const { return stripes_left_.load(std::memory_order_seq_cst) == 0; }
+  bool empty() const { return to_claim_.load(std::memory_order_seq_cst) == 0; }
   // No piece is claimed from now on.
   void close();
+
+  // --- Recoverable ---
+  // The peer has all of a piece. Whether that ended a transfer. kProtocol: it was not sent.
+  Result<bool> confirm(const PieceId& piece);
+  // `lane` is lost and has let go of all memory: others claim what it was to deliver. The same.
+  bool lose(unsigned lane);
 
  private:
   struct Stripe {
@@ -94,20 +77,27 @@ class OutgoingStripes {
     std::size_t piece_bytes = 0;
     std::size_t claimed = 0;
   };
+  std::optional<OutgoingPiece> next() TF_REQUIRES(mutex_);
+  void count() TF_REQUIRES(mutex_);
+
+  BulkQueue& queue_;
+  const bool recoverable_;
   mutable Mutex mutex_;
   std::deque<Stripe> stripes_ TF_GUARDED_BY(mutex_);  // not entirely claimed, oldest first
+  Unconfirmed unconfirmed_ TF_GUARDED_BY(mutex_);     // empty if not recoverable
   std::size_t bytes_ TF_GUARDED_BY(mutex_) = 0;
   std::uint64_t last_ TF_GUARDED_BY(mutex_) = 0;
   bool closed_ TF_GUARDED_BY(mutex_) = false;
-  std::atomic<std::size_t> moving_{0};        // bytes that are claimed and not sent; orders nothing
-  std::atomic<std::size_t> stripes_left_{0};  // stripes_.size(); a lane looks before it sleeps
+  std::atomic<std::size_t> moving_{0};    // bytes that are claimed and not sent; orders nothing
+  std::atomic<std::size_t> to_claim_{0};  // stripes and lost pieces; a lane looks before it sleeps
 };
 
 // Where pieces go that come. The bulk lane's mover opens stripes and reserves memory for them; piece lanes
 // ask where to put what they read.
 class IncomingStripes {
  public:
-  explicit IncomingStripes(BulkQueue& queue) : queue_(queue) {}
+  explicit IncomingStripes(BulkQueue& queue, bool recoverable = false)
+      : queue_(queue), recoverable_(recoverable) {}
 
   // The next stripe has been announced. REQUIRES: validate_stripe(), and !full()
   void open(std::uint64_t tag, std::size_t bytes, std::size_t piece_bytes);
@@ -121,20 +111,28 @@ class IncomingStripes {
   // What piece lanes wait for has changed when this has.
   std::uint64_t news() const { return news_.load(std::memory_order_seq_cst); }
 
-  // Takes a piece. False: its stripe is not announced yet. A failure is kProtocol.
-  Result<bool> take(const PieceHeader& header);
+  struct Taken {
+    bool ready = false;    // false: its stripe is not announced yet, or a lost lane has not let go of it
+    std::size_t skip = 0;  // bytes at its front that have come before: they are thrown away
+  };
+  // Takes a piece. A failure is kProtocol.
+  Result<Taken> take(const PieceHeader& header);
+  // The lane that took it is lost, and has had `landed` bytes of it, those that were skipped included.
+  // REQUIRES: take() said that it is ready, with less to skip than all of it.
+  void cut(const PieceHeader& header, std::size_t landed);
   struct Place {
     std::span<std::byte> target;  // empty for a discard
     std::size_t bytes = 0;        // 0: not reserved yet
   };
-  // Where the bytes at `offset` of a stripe go; at most `bytes` of them. REQUIRES: they were taken, and have
-  // not landed.
+  // Where the bytes at `offset` of a stripe go; at most `bytes` of them. REQUIRES: they were taken, are not
+  // skipped, and have not landed.
   Place place(std::uint64_t stripe, std::uint64_t offset, std::size_t bytes) const;
   // They have arrived there. Whether that ended a transfer or completed the stripe. REQUIRES: within what
   // place() said.
   bool land(std::uint64_t stripe, std::uint64_t offset, std::size_t bytes);
 
  private:
+  enum class PieceState : std::uint8_t { kFree, kTaken, kLanded };
   struct Segment {
     std::size_t begin = 0;  // in the stripe
     std::size_t bytes = 0;
@@ -147,12 +145,15 @@ class IncomingStripes {
     std::size_t piece_bytes = 0;
     std::size_t reserved = 0;
     std::size_t landed = 0;
-    std::vector<bool> taken;  // by piece
+    std::vector<PieceState> pieces;
+    std::unordered_map<std::size_t, std::size_t> cut;  // by piece, one that was taken before: bytes of it
     std::vector<Segment> segments;
   };
+  Result<Taken> take_locked(const PieceHeader& header, Stripe& stripe) TF_REQUIRES(mutex_);
   const Segment& segment_at(const Stripe& stripe, std::uint64_t offset) const TF_REQUIRES(mutex_);
 
   BulkQueue& queue_;
+  const bool recoverable_;
   mutable Mutex mutex_;
   std::unordered_map<std::uint64_t, Stripe> stripes_ TF_GUARDED_BY(mutex_);  // by number; not complete
   std::uint64_t last_ TF_GUARDED_BY(mutex_) = 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connects and accepts tcp endpoints of two lanes.
+// Connects and accepts tcp endpoints.
 #include "tcp/transport.h"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "tcp/endpoint.h"
 #include "tcp/engine.h"
 #include "tcp/probe.h"
+#include "tcp/rails.h"
 #include "transport/net/socket.h"
 
 namespace tf::tcp {
@@ -26,7 +28,7 @@ class TcpAcceptor final : public net::Acceptor {
   Status attach(net::OwnedFd socket, const net::Attach& attach) override {
     if (!options_) return options_.status();
     TF_RETURN_IF_ERROR(expect(attach));
-    TF_RETURN_IF_ERROR(net::check_lane(attach, "tcp", session_.token, kKind, expected_));
+    TF_RETURN_IF_ERROR(net::check_lane(attach, "tcp", session_.token, kKind, layout_->connections()));
     net::OwnedFd& place = lanes_[attach.lane];
     if (place || finished_)
       return {Code::kProtocol, "tcp: lane " + std::to_string(attach.lane) + " was attached twice"};
@@ -38,30 +40,31 @@ class TcpAcceptor final : public net::Acceptor {
   Result<std::unique_ptr<Endpoint>> finish() override {
     if (!options_) return options_.status();
     const auto first = lanes_.begin();
-    if (expected_ == 0 || !std::all_of(first, first + expected_, [](const auto& lane) { return bool(lane); }))
+    const unsigned count = layout_ ? layout_->connections() : 0;
+    if (count == 0 || !std::all_of(first, first + count, [](const auto& lane) { return bool(lane); }))
       return std::unique_ptr<Endpoint>();
     finished_ = true;
-    std::vector<net::OwnedFd> sockets(std::make_move_iterator(first),
-                                      std::make_move_iterator(first + expected_));
-    return make_endpoint(std::move(sockets), options_.value(),
+    std::vector<net::OwnedFd> sockets(std::make_move_iterator(first), std::make_move_iterator(first + count));
+    Options options = options_.value();
+    options.recoverable = layout_->recoverable;
+    return make_endpoint(std::move(sockets), options,
                          {.session = session_.session, .own = secure::Side::kWorker, .proofs = proofs_});
   }
 
  private:
-  // Each lane says how many there are.
+  // Each lane says what lanes there are.
   Status expect(const net::Attach& attach) {
-    const unsigned lanes = attach.lanes == 0 ? kConnectionsMin : attach.lanes;
-    const bool possible = lanes == kConnectionsMin ||
-                          (lanes >= connections_for(2) && lanes <= connections_for(kPayloadLanesMax));
-    if (!possible || (expected_ != 0 && lanes != expected_))
-      return {Code::kProtocol, "tcp: an endpoint of " + std::to_string(lanes) + " lanes is not possible"};
-    expected_ = lanes;
+    const Result<Layout> layout = Layout::from_attach(attach.lanes);
+    if (!layout) return layout.status();
+    if (layout_ && layout_->to_attach() != layout.value().to_attach())
+      return {Code::kProtocol, "tcp: a lane of an endpoint with other lanes"};
+    layout_ = layout.value();
     return Status::ok();
   }
 
   const net::Lanes session_;
   const Result<Options> options_;
-  unsigned expected_ = 0;  // lanes; 0 until the first one says it
+  std::optional<Layout> layout_;  // none until the first lane says it
   std::array<net::OwnedFd, kConnectionsMax> lanes_;
   std::array<secure::Proof, kConnectionsMax> proofs_{};
   bool finished_ = false;
@@ -85,8 +88,13 @@ class TcpTransport final : public net::Transport {
     const std::string lanes = options.payload_lanes == 1
                                   ? "one connection for all payload"
                                   : std::to_string(options.payload_lanes) + " connections for large payload";
-    return {lanes + " (TF_TCP_LANES)",
-            "congestion control " + describe_congestion(options.congestion) + " (TF_TCP_CONGESTION)"};
+    std::vector<std::string> details = {lanes + " (TF_TCP_LANES)"};
+    std::string rails;
+    for (const net::Address& rail : options.rails) rails += (rails.empty() ? "to " : ", ") + rail.host();
+    if (!rails.empty()) details.push_back("large payload goes " + rails + " (TF_TCP_RAILS)");
+    details.push_back("congestion control " + describe_congestion(options.congestion) +
+                      " (TF_TCP_CONGESTION)");
+    return details;
   }
 
   bool encrypts() const override { return true; }
@@ -94,17 +102,22 @@ class TcpTransport final : public net::Transport {
   Result<std::unique_ptr<Endpoint>> connect(const net::Address& address, const net::Lanes& lanes,
                                             Deadline deadline) const override {
     TF_RETURN_IF_ERROR(available());
+    const Options& options = options_.value();
+    const Layout layout{.payload_lanes = options.payload_lanes, .recoverable = options.recoverable};
+    Result<DialledRails> rails = dial_rails(address, options.rails, layout, deadline);
+    if (!rails) return rails.status();
+    net::Lanes all = lanes;
+    all.layout = layout.to_attach();
+    Result<std::vector<net::DialledLane>> attached =
+        net::attach_lanes(std::move(rails->sockets), all, kKind, deadline);
+    if (!attached) return attached.status();
     std::vector<net::OwnedFd> sockets;
     Protection protection{.session = lanes.session, .own = secure::Side::kClient};
-    net::Lanes all = lanes;
-    all.count = connections_for(options_.value().payload_lanes);
-    Result<std::vector<net::DialledLane>> dialled = net::dial_lanes(address, all, kKind, deadline);
-    if (!dialled) return dialled.status();
-    for (net::DialledLane& lane : *dialled) {
+    for (net::DialledLane& lane : *attached) {
       protection.proofs[sockets.size()] = lane.proof;
       sockets.push_back(std::move(lane.socket));
     }
-    return make_endpoint(std::move(sockets), options_.value(), protection);
+    return make_endpoint(std::move(sockets), options, protection, std::move(rails->remarks));
   }
 
   std::unique_ptr<net::Acceptor> acceptor(const net::Lanes& lanes) const override {

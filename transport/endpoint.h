@@ -25,7 +25,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "transport/base/deadline.h"
 #include "transport/base/status.h"
@@ -146,6 +148,8 @@ struct LaneTraffic {
   std::uint64_t sent = 0;      // bytes that it has taken from us, whether they have left or not
   std::uint64_t received = 0;  // bytes that have arrived, whether we have read them or not
   bool unread = false;         // some of these we have not: the peer may have to wait for room
+  bool spare = false;          // the endpoint goes on without it: Endpoint::drop_lane()
+  bool lost = false;           // it already does
 };
 inline constexpr std::size_t kLanesMax = 16;
 struct LaneTraffics {
@@ -194,6 +198,14 @@ class Endpoint {
   // What LaneWatch compares (lane_watch.h). The same lanes at both ends, in the same order. No lanes: the
   // transport itself finds out when bytes are lost. Any thread.
   virtual LaneTraffics lane_traffic() const { return {}; }
+
+  // The lane of that number in lane_traffic(), a spare one, delivers nothing any more: the endpoint stops
+  // using it, and sends what it has lost over another one. Any thread.
+  virtual void drop_lane(std::size_t lane, const Status& why) {
+    static_cast<void>(lane), static_cast<void>(why);
+  }
+  // What has happened that the endpoint goes on in spite of, each told once, for the log. Any thread.
+  virtual std::vector<std::string> take_remarks() { return {}; }
 
   // Makes `reason` the sticky failure, unless there is one already, and wakes every waiter.
   virtual void fail(Status reason) = 0;

@@ -13,28 +13,35 @@ constexpr std::chrono::milliseconds kIntervalMin{250};
 // A process or host that was suspended finds that much time has passed: the network gets some of its own.
 constexpr int kLooksMin = 3;
 
-std::chrono::milliseconds interval_of(std::chrono::milliseconds patience) {
-  return std::max(patience / kTurnsOfPatience, kIntervalMin);
+std::chrono::milliseconds patience_with(std::chrono::milliseconds whole, bool spare) {
+  return spare ? std::min(whole, kSparePatience) : whole;
+}
+
+std::chrono::milliseconds interval_for(const LaneTraffics& traffics) {
+  bool has_spare = false;
+  for (std::size_t index = 0; index < traffics.count; ++index) has_spare |= traffics.lanes[index].spare;
+  return std::max(patience_with(traffics.patience, has_spare) / kTurnsOfPatience, kIntervalMin);
 }
 
 }  // namespace
 
-LaneWatch::LaneWatch(const Endpoint& endpoint, const LaneTraffics& now)
+LaneWatch::LaneWatch(Endpoint& endpoint, const LaneTraffics& now)
     : endpoint_(endpoint),
       count_(now.count),
       patience_(now.patience),
-      due_(Clock::now() + interval_of(patience_)) {}
+      interval_(interval_for(now)),
+      due_(Clock::now() + interval_) {}
 
 int LaneWatch::sleep_ms(Clock::time_point now) const {
   if (count_ == 0) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(due_ - now).count();
-  return static_cast<int>(std::clamp<std::int64_t>(left, 0, interval_of(patience_).count()));
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, interval_.count()));
 }
 
 Result<std::optional<LaneReport>> LaneWatch::turn(Clock::time_point now) {
   std::optional<LaneReport> news;
   if (count_ == 0 || now < due_) return news;
-  due_ = now + interval_of(patience_);
+  due_ = now + interval_;
   const LaneTraffics traffics = endpoint_.lane_traffic();
   if (traffics.count != count_) return news;  // a lane has ended, which its endpoint tells
   LaneReport report;
@@ -43,25 +50,30 @@ Result<std::optional<LaneReport>> LaneWatch::turn(Clock::time_point now) {
   for (std::size_t index = 0; index < count_; ++index) {
     Lane& lane = lanes_[index];
     const LaneTraffic& traffic = traffics.lanes[index];
-    TF_RETURN_IF_ERROR(judge(lane, traffic, now));
-    is_new |= traffic.sent != lane.told;
-    lane.told = report.sent[index] = traffic.sent;
+    const Status judged = judge(lane, traffic, now);
+    if (!judged.is_ok() && !traffic.spare) return judged;
+    if (!judged.is_ok()) endpoint_.drop_lane(index, judged);
+    const std::uint64_t sent = traffic.lost ? lane.told : traffic.sent;
+    is_new |= sent != lane.told;
+    lane.told = report.sent[index] = sent;
   }
   if (is_new) news = report;
   return news;
 }
 
 Status LaneWatch::judge(Lane& lane, const LaneTraffic& traffic, Clock::time_point now) const {
-  if (traffic.received >= lane.promised || traffic.received != lane.arrived || traffic.unread) {
+  const auto patience = patience_with(patience_, traffic.spare);
+  if (traffic.lost || traffic.received >= lane.promised || traffic.received != lane.arrived ||
+      traffic.unread) {
     lane.arrived = traffic.received;
     lane.since = now;
     lane.looks = 0;
     return Status::ok();
   }
-  if (++lane.looks < kLooksMin || now - lane.since < patience_) return Status::ok();
+  if (++lane.looks < kLooksMin || now - lane.since < patience) return Status::ok();
   return {Code::kPeerLost, std::to_string(lane.promised - traffic.received) +
                                " bytes that were sent on the " + std::string(traffic.name) +
-                               " lane have not arrived for " + std::to_string(patience_.count() / 1000) +
+                               " lane have not arrived for " + std::to_string(patience.count() / 1000) +
                                " s"};
 }
 

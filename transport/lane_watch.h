@@ -6,6 +6,8 @@
 // control connection, how many bytes its kernel has taken for each lane. If they have not arrived at the
 // other side's kernel for as long as a host may be silent (TF_IO_TIMEOUT), the session has lost its peer.
 //
+// A spare lane (LaneTraffic) is dropped sooner, and the session goes on without it.
+//
 // A peer that is busy is not lost: its kernel counts bytes as they arrive, not as they are read. Bytes may
 // wait at the sender because the receiver has no room; then the receiver has unread ones.
 #pragma once
@@ -21,6 +23,9 @@
 
 namespace tf {
 
+// How long what was sent on a spare lane may take to arrive, if a host may be silent for longer.
+inline constexpr std::chrono::milliseconds kSparePatience{4000};
+
 // What one side tells the other: bytes that its kernel has taken, by lane, since the lane was connected.
 struct LaneReport {
   std::array<std::uint64_t, kLanesMax> sent{};
@@ -33,7 +38,7 @@ class LaneWatch {
   using Clock = std::chrono::steady_clock;
 
   // `endpoint` outlives it.
-  explicit LaneWatch(const Endpoint& endpoint) : LaneWatch(endpoint, endpoint.lane_traffic()) {}
+  explicit LaneWatch(Endpoint& endpoint) : LaneWatch(endpoint, endpoint.lane_traffic()) {}
 
   // For poll(2): until turn() has something to do; -1 if this endpoint's lanes lose nothing.
   int sleep_ms(Clock::time_point now) const;
@@ -52,12 +57,13 @@ class LaneWatch {
     int looks = 0;               // since then
   };
 
-  LaneWatch(const Endpoint& endpoint, const LaneTraffics& now);
+  LaneWatch(Endpoint& endpoint, const LaneTraffics& now);
   Status judge(Lane& lane, const LaneTraffic& traffic, Clock::time_point now) const;
 
-  const Endpoint& endpoint_;
+  Endpoint& endpoint_;
   const std::size_t count_;
   const std::chrono::milliseconds patience_;
+  const std::chrono::milliseconds interval_;
   Clock::time_point due_;
   std::array<Lane, kLanesMax> lanes_{};
 };

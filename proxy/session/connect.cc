@@ -117,6 +117,7 @@ Result<Connected> connect_over(const Settings& settings, const net::Address& add
     return Status(Code::kProtocol, "the worker granted " + reply->transport + ", which encrypts nothing");
   Result<std::unique_ptr<Endpoint>> endpoint = granted->connect(greeted->worker, greeted->lanes, deadline);
   if (!endpoint) return endpoint.status();
+  for (const std::string& remark : (*endpoint)->take_remarks()) log_line(remark);
   if (settings.shape) endpoint = shaper::make_shaped(std::move(*endpoint), *settings.shape);
   if (!endpoint) return endpoint.status();
   log_debug("connected to " + address.to_string() + " over " + reply->transport +

@@ -72,6 +72,7 @@ void Connection::watch_control() {
 }
 
 Status Connection::report_lanes(LaneWatch& lanes) {
+  for (const std::string& remark : endpoint_->take_remarks()) log_line(remark);
   const Result<std::optional<LaneReport>> news = lanes.turn(LaneWatch::Clock::now());
   if (!news || !news.value()) return news.status();
   const MutexLock lock(telling_);

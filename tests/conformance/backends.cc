@@ -64,6 +64,11 @@ Backend over_lanes_variant(std::string name, const tcp::Options& options) {
   return backend;
 }
 
+tcp::Options recoverable(tcp::Options options) {
+  options.recoverable = true;
+  return options;
+}
+
 // One payload lane is worse than the others.
 Backend uneven_lanes(std::string name, const tcp::Options& options, const test::Pace& pace) {
   const std::shared_ptr<const net::Transport> inner = tcp::make_transport(options);
@@ -128,10 +133,15 @@ std::vector<Backend> make_backends() {
       over_lanes_variant("tcp_lanes_2", over_lanes(2)),
       over_lanes_variant("tcp_lanes_3_uring", over_lanes(3, Kind::kUring, kZeroCopy)),
       over_lanes_variant("tcp_lanes_8", over_lanes(8)),
+      over_lanes_variant("tcp_lanes_1_recoverable", recoverable(over_lanes(1))),
+      over_lanes_variant("tcp_lanes_2_recoverable_uring",
+                         recoverable(over_lanes(2, Kind::kUring, kZeroCopy))),
       uneven_lanes("tcp_lanes_3_slow_one", over_lanes(3), {.bytes_per_second = 20 << 20}),
       uneven_lanes("tcp_lanes_3_stalling_one", over_lanes(3),
                    {.stall_every_bytes = 512 << 10, .stall = std::chrono::milliseconds(50)}),
+      uneven_lanes("tcp_lanes_3_lossy_one", recoverable(over_lanes(3)), {.cut_after_bytes = 200 << 10}),
       encrypted_lanes("tcp_lanes_3_encrypted", over_lanes(3)),
+      encrypted_lanes("tcp_lanes_2_recoverable_encrypted", recoverable(over_lanes(2))),
       keyed_variant("tcp_proven", with(Kind::kAuto), secure::Level::kAuth),
       keyed_variant("tcp_encrypted", with(Kind::kAuto), secure::Level::kEncrypt),
       keyed_variant("tcp_encrypted_chacha", with(Kind::kAuto), secure::Level::kEncrypt,

@@ -160,6 +160,21 @@ int rounds(std::size_t bytes) {
   }
 }
 
+// The same for payload, whose every byte is compared. Tells each round.
+int checked(std::size_t bytes) {
+  void* memory = nullptr;
+  std::vector<std::uint64_t> sent(bytes / sizeof(std::uint64_t));
+  std::vector<std::uint64_t> got(sent.size());
+  if (hipMalloc(&memory, bytes) != hipSuccess) return 3;
+  for (std::uint64_t word = 1;;) {
+    for (std::uint64_t& each : sent) each = word = word * 6364136223846793005U + 1442695040888963407U;
+    hipError_t error = hipMemcpy(memory, sent.data(), bytes, hipMemcpyHostToDevice);
+    if (error == hipSuccess) error = hipMemcpy(got.data(), memory, bytes, hipMemcpyDeviceToHost);
+    if (error != hipSuccess) return report_loss(error);
+    say(got == sent ? "checked" : "wrong");
+  }
+}
+
 int kernel(unsigned long long steps) {
   hipError_t error = launch(steps);
   if (error != hipSuccess) return 3;
@@ -369,6 +384,7 @@ int main(int argc, char** argv) {
   if (scenario == "copy-in") return copy(number, hipMemcpyHostToDevice);
   if (scenario == "copy-out") return copy(number, hipMemcpyDeviceToHost);
   if (scenario == "rounds") return rounds(number);
+  if (scenario == "checked") return checked(number);
   if (scenario == "kernel") return kernel(number);
   if (scenario == "crash") return crash();
   if (scenario == "threads") return exit_with_threads();

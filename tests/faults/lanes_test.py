@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One lane of a tcp session that is lost, changed on its way, or silent: the session ends, once, with its reason."""
 import os
+import socket
 import time
 
 from between import ALWAYS, Between, Flip, PAYLOAD, TO_CLIENT, TO_WORKER
@@ -104,6 +105,67 @@ class PayloadLane(LaneTest):
 
                     told, log = self.strike(*ROUNDS, flip, AT_ONCE_S, TF_TCP_LANES="2")
                     self.assertRegex(told if direction == TO_CLIENT else log, "seal|magic")
+
+
+class Rails(LaneTest):
+    """Payload goes over two addresses of the worker, and one of them is lost: the session goes on."""
+
+    def go_on(self, how, within, **changes):
+        with Worker() as worker, Between(worker.port) as between:
+            rails = f"127.0.0.1:{between.port},127.0.0.1"
+            with worker.client("tcp", "checked", 4 * MIB, TF_TCP_RAILS=rails, TF_IO_TIMEOUT=str(TIMEOUT_S),
+                               **changes) as client:
+                for _ in range(3):
+                    client.expect("checked", 30)
+                self.assertEqual(client.errors(), [])
+                self.assertTrue(between.of_lanes([PAYLOAD[0]]))
+                how(between)
+                client.expect("checked", within + 5)
+                for _ in range(20):
+                    client.expect("checked", within + 5)
+                self.assertTrue(eventually(client.errors, 5))
+                told = client.errors()
+                client.kill()
+            self.expect_served(worker)
+            self.assertEqual(len(told), 1, told)
+            self.assertIn("payload 1 connection was lost, another one goes on", told[0])
+            return told[0], worker.log()
+
+    def test_closed(self):
+        for engine in ("poll", "uring"):
+            with self.subTest(engine):
+                self.go_on(lambda between: between.close(PAYLOAD[0]), AT_ONCE_S, TF_TCP_ENGINE=engine)
+
+    def test_cut(self):
+        """Where nothing arrives any more and nothing says so, the counts of both sides do."""
+        for engine in ("poll", "uring"):
+            with self.subTest(engine):
+                told, log = self.go_on(lambda between: between.fall_silent(PAYLOAD[0]), ARRIVAL_S,
+                                       TF_TCP_ENGINE=engine)
+                self.assertRegex(told + log, "lane have not arrived|timed out")
+
+    def test_never_there(self):
+        with socket.socket() as unheard:
+            unheard.bind(("127.0.0.1", 0))
+            port = unheard.getsockname()[1]
+            self.expect_without(port)
+
+    def expect_without(self, port):
+        with Worker() as worker:
+            with worker.client("tcp", "checked", 4 * MIB, TF_TCP_RAILS=f"127.0.0.1:{port},127.0.0.1") as client:
+                for _ in range(3):
+                    client.expect("checked", 30)
+                self.assertRegex("".join(client.errors()), f"payload does not go over 127.0.0.1:{port} .*refused")
+                client.kill()
+            with worker.client("tcp", "checked", 4 * MIB, TF_TCP_RAILS=f"127.0.0.1:{port}") as client:
+                for _ in range(3):
+                    client.expect("checked", 30)
+                client.kill()
+
+    def test_what_is_no_address(self):
+        with Worker() as worker, worker.client("tcp", "checked", MIB, TF_TCP_RAILS="unix:/tmp/x") as client:
+            client.wait(10)
+            self.assertRegex("".join(client.errors()), 'TF_TCP_RAILS="unix:/tmp/x" is not one of: up to 8 hosts')
 
 
 class Network(LaneTest):

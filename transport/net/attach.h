@@ -11,7 +11,8 @@
 //   has:
 //                           if it is not none, a control connection goes on with the handshake, and a lane
 //                           with its proof (lanes.h)
-//   28      4     lanes     how many the endpoint has; 0: as many as its transport always has
+//   28      4     lanes     what lanes the endpoint has, in the transport's own terms; 0: those that it
+//                           always has
 #pragma once
 
 #include <array>
@@ -46,7 +47,7 @@ struct Attach {
   Token token;
   TransportKind kind = TransportKind::kControl;
   std::uint32_t lane = 0;
-  std::uint32_t lanes = 0;  // of the endpoint; 0: as many as its transport always has
+  std::uint32_t lanes = 0;
   secure::Level security = secure::Level::kNone;
   secure::Proof proof{};  // not in the frame: what a lane of a session with keys was proven with, once it was
 };

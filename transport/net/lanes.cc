@@ -49,7 +49,7 @@ Result<std::vector<DialledLane>> attach_all(std::vector<OwnedFd> sockets, const 
   std::vector<secure::Nonce> nonces;
   for (OwnedFd& socket : sockets) {
     const std::uint32_t lane = first + static_cast<std::uint32_t>(dialled.size());
-    Attach attach{.token = lanes.token, .kind = kind, .lane = lane, .lanes = lanes.count};
+    Attach attach{.token = lanes.token, .kind = kind, .lane = lane, .lanes = lanes.layout};
     if (lanes.session != nullptr) attach.security = lanes.session->level;
     TF_RETURN_IF_ERROR(write_attach(socket.get(), attach, deadline));
     dialled.push_back({.socket = std::move(socket)});
@@ -79,11 +79,9 @@ Result<DialledLane> dial_lane(const Address& address, const Lanes& lanes, Transp
   return std::move(dialled->front());
 }
 
-Result<std::vector<DialledLane>> dial_lanes(const Address& address, const Lanes& lanes, TransportKind kind,
-                                            Deadline deadline) {
-  Result<std::vector<OwnedFd>> sockets = dial_all(address, lanes.count, deadline);
-  if (!sockets) return sockets.status();
-  return attach_all(std::move(*sockets), lanes, kind, 0, deadline);
+Result<std::vector<DialledLane>> attach_lanes(std::vector<OwnedFd> sockets, const Lanes& lanes,
+                                              TransportKind kind, Deadline deadline) {
+  return attach_all(std::move(sockets), lanes, kind, 0, deadline);
 }
 
 Status accept_proof(int socket, const Lanes& lanes, Attach& attach, Deadline deadline) {

@@ -27,7 +27,7 @@ struct Lanes {
 
   Token token;
   std::shared_ptr<const secure::Session> session;  // null: without keys
-  std::uint32_t count = 0;                         // 0: as many as the transport always has
+  std::uint32_t layout = 0;                        // Attach::lanes
 };
 
 // A client's end of a lane.
@@ -40,9 +40,10 @@ struct DialledLane {
 // worker of the session, or no longer has it.
 Result<DialledLane> dial_lane(const Address& address, const Lanes& lanes, TransportKind kind,
                               std::uint32_t lane, Deadline deadline);
-// All lanes.count of them, in as many round trips as one takes. REQUIRES: lanes.count > 0
-Result<std::vector<DialledLane>> dial_lanes(const Address& address, const Lanes& lanes, TransportKind kind,
-                                            Deadline deadline);
+// What dial_lane() does with fresh connections, which become lanes 0, 1, ..., in as many round trips as one
+// takes.
+Result<std::vector<DialledLane>> attach_lanes(std::vector<OwnedFd> sockets, const Lanes& lanes,
+                                              TransportKind kind, Deadline deadline);
 
 // A worker's, where one may block: the rest of what dial_lane() does, after the attach frame was read. Writes
 // attach.proof.

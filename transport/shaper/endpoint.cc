@@ -63,6 +63,8 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
   BulkPlane& bulk() override { return *this; }
   Status wait(Interest interest, Deadline deadline) override;
   LaneTraffics lane_traffic() const override { return inside_->lane_traffic(); }
+  void drop_lane(std::size_t lane, const Status& why) override { inside_->drop_lane(lane, why); }
+  std::vector<std::string> take_remarks() override { return inside_->take_remarks(); }
   void fail(Status reason) override;
   Status status() const override;
 

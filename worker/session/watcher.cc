@@ -10,11 +10,13 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "transport/base/deadline.h"
 #include "worker/base/channel.h"
+#include "worker/base/log.h"
 
 namespace tf::worker {
 namespace {
@@ -30,12 +32,13 @@ constexpr int kWatchPoll_ms = 500;  // without an eventfd
 
 }  // namespace
 
-Watcher::Watcher(Executor& executor, const Endpoint& endpoint, MemoryBroker& broker, KernelOutput& output,
+Watcher::Watcher(Executor& executor, Endpoint& endpoint, MemoryBroker& broker, KernelOutput& output,
                  const net::Stream& control, LastWords& words)
     : executor_(executor),
       broker_(broker),
       output_(output),
       sender_(output, control),
+      endpoint_(endpoint),
       lanes_(endpoint),
       control_(control),
       words_(words),
@@ -81,6 +84,7 @@ void Watcher::await_goodbye() const {
 // Tells what there is to tell. Does not wait.
 Status Watcher::turn() {
   TF_RETURN_IF_ERROR(sender_.send());
+  for (const std::string& remark : endpoint_.take_remarks()) log(LogLevel::kWarning, "{}", remark);
   const Result<std::optional<LaneReport>> news = lanes_.turn(LaneWatch::Clock::now());
   if (!news || !news.value()) return news.status();
   return protocol::send_lanes(control_, *news.value(), Deadline::after(kReportTime));

@@ -26,7 +26,7 @@ inline constexpr const char* kClientLeft = "the client has left";
 class Watcher {
  public:
   // All outlive it.
-  Watcher(Executor& executor, const Endpoint& endpoint, MemoryBroker& broker, KernelOutput& output,
+  Watcher(Executor& executor, Endpoint& endpoint, MemoryBroker& broker, KernelOutput& output,
           const net::Stream& control, LastWords& words);
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
@@ -46,6 +46,7 @@ class Watcher {
   MemoryBroker& broker_;
   KernelOutput& output_;
   OutputSender sender_;
+  Endpoint& endpoint_;
   LaneWatch lanes_;
   const net::Stream control_;
   LastWords& words_;

@@ -155,7 +155,7 @@ TEST_F(LaneTest, IsProvenToBothEnds) {
 TEST_F(LaneTest, AllAreDialledAtOnce) {
   constexpr std::uint32_t kLanes = 8;
   Lanes lanes{token_, make_session(1)};
-  lanes.count = kLanes;
+  lanes.layout = kLanes;
   std::vector<secure::Proof> workers(kLanes);
   std::thread accepting([&] {
     std::vector<OwnedFd> sockets;
@@ -175,7 +175,9 @@ TEST_F(LaneTest, AllAreDialledAtOnce) {
       workers[attached[lane].lane] = attached[lane].proof;
     }
   });
-  Result<std::vector<DialledLane>> dialled = dial_lanes(listener_->address(), lanes, kKind, stream_soon());
+  Result<std::vector<OwnedFd>> fresh = dial_all(listener_->address(), kLanes, stream_soon());
+  ASSERT_TRUE(fresh.is_ok()) << fresh.status().to_string();
+  Result<std::vector<DialledLane>> dialled = attach_lanes(std::move(*fresh), lanes, kKind, stream_soon());
   accepting.join();
   ASSERT_TRUE(dialled.is_ok()) << dialled.status().to_string();
   ASSERT_EQ(dialled->size(), kLanes);

@@ -45,8 +45,37 @@ TEST(TcpOptions, LanesForLargePayload) {
   }
   EXPECT_GE(default_payload_lanes(), 1u);
   EXPECT_LE(default_payload_lanes(), kPayloadLanesMax);
-  EXPECT_EQ(connections_for(1), kConnectionsMin);
-  EXPECT_EQ(connections_for(kPayloadLanesMax), kConnectionsMax);
+}
+
+TEST(TcpOptions, RailsAreHostsWithOrWithoutAPort) {
+  EXPECT_TRUE(parse_rails("").value().empty());
+  const std::vector<net::Address> rails = parse_rails("10.0.0.1,far:7,[fe80::1],[fe80::2]:9").value();
+  ASSERT_EQ(rails.size(), 4U);
+  EXPECT_EQ(rails[0].host() + rails[1].host() + rails[2].host(), "10.0.0.1farfe80::1");
+  EXPECT_EQ(rails[0].port(), 0) << "that of the worker";
+  EXPECT_EQ(rails[1].port(), 7);
+  EXPECT_EQ(rails[2].port(), 0);
+  EXPECT_EQ(rails[3].port(), 9);
+  for (const char* bad : {",", "a,,b", "unix:/tmp/x", "a:b", "1,2,3,4,5,6,7,8,9", "http://a"}) {
+    const Status refused = parse_rails(bad).status();
+    EXPECT_EQ(refused.code(), Code::kInvalidArgument) << bad;
+    EXPECT_NE(refused.message().find("TF_TCP_RAILS"), std::string::npos) << refused.message();
+  }
+}
+
+TEST(TcpOptions, EveryLayoutSurvivesItsAttachFrame) {
+  for (unsigned lanes = 1; lanes <= kPayloadLanesMax; ++lanes) {
+    for (const bool recoverable : {false, true}) {
+      const Layout layout{.payload_lanes = lanes, .recoverable = recoverable};
+      EXPECT_LE(layout.connections(), kConnectionsMax);
+      const Layout read = Layout::from_attach(layout.to_attach()).value();
+      EXPECT_EQ(read.payload_lanes, lanes);
+      EXPECT_EQ(read.recoverable, recoverable);
+    }
+  }
+  EXPECT_EQ(Layout::from_attach(0).value().connections(), kConnectionsMin) << "as it always was";
+  for (const std::uint32_t bad : {1U, 3U, 11U, 32U, 32U + 3, 32U + 12, 64U + 2, ~0U})
+    EXPECT_EQ(Layout::from_attach(bad).status().code(), Code::kProtocol) << bad;
 }
 
 TEST(TcpProbe, SaysWhyNot) {

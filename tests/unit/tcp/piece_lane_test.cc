@@ -125,6 +125,15 @@ TEST_F(BarePieces, GarbageEndsTransfers) {
   EXPECT_EQ(done_.status().code(), Code::kProtocol);
 }
 
+TEST_F(BarePieces, GarbageBehindAPieceEndsTransfers) {
+  ASSERT_TRUE(endpoint_->bulk().receive(5, target_, done_).is_ok());
+  announce(5, 2 * kPieceOf64K);
+  write_piece(2, 1, 0, kPieceOf64K, std::byte{1});
+  write(2, std::vector<std::byte>(sizeof(PieceHeader), std::byte{0x5a}));
+  drive(done_);
+  EXPECT_EQ(done_.status().code(), Code::kProtocol) << done_.status().to_string();
+}
+
 TEST_F(BarePieces, ALaneThatIsCutEndsTransfers) {
   ASSERT_TRUE(endpoint_->bulk().receive(5, target_, done_).is_ok());
   announce(5, 2 * kPieceOf64K);

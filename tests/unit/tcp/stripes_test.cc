@@ -28,9 +28,9 @@ class Stripes : public testing::Test {
  protected:
   // As a piece lane does.
   void land(const PieceHeader& header, std::span<const std::byte> source) {
-    const Result<bool> taken = incoming_.take(header);
+    const Result<IncomingStripes::Taken> taken = incoming_.take(header);
     ASSERT_TRUE(taken.is_ok()) << taken.status().to_string();
-    ASSERT_TRUE(taken.value());
+    ASSERT_TRUE(taken.value().ready);
     for (std::size_t at = 0; at < header.bytes;) {
       const auto place = incoming_.place(header.stripe, header.offset + at, header.bytes - at);
       ASSERT_GT(place.bytes, 0U);
@@ -48,7 +48,7 @@ class Stripes : public testing::Test {
 
   BulkCompletion done_[3];  // the queue's end completes what is left
   BulkQueue queue_;
-  OutgoingStripes outgoing_;
+  OutgoingStripes outgoing_{queue_};
   IncomingStripes incoming_{queue_};
 };
 
@@ -57,12 +57,12 @@ TEST_F(Stripes, PiecesInAnyOrderFillReceivesAndSkipDiscards) {
   const std::vector<std::byte> source = bytes(total);
   outgoing_.add(1, source, kPiece);
   EXPECT_EQ(outgoing_.backlog(), total);
-  std::vector<OutgoingStripes::Piece> pieces;
-  while (const auto piece = outgoing_.claim()) pieces.push_back(*piece);
+  std::vector<OutgoingPiece> pieces;
+  while (const auto piece = outgoing_.claim(2)) pieces.push_back(*piece);
   ASSERT_EQ(pieces.size(), 6U);
   EXPECT_TRUE(outgoing_.empty());
   EXPECT_EQ(outgoing_.backlog(), total) << "lanes have claimed it all, and sent nothing";
-  for (const OutgoingStripes::Piece& piece : pieces) outgoing_.sent(piece.source.size());
+  for (const OutgoingPiece& piece : pieces) outgoing_.sent(piece.source.size());
   EXPECT_EQ(outgoing_.backlog(), 0U);
   std::shuffle(pieces.begin(), pieces.end(), std::minstd_rand(7));
 
@@ -101,7 +101,7 @@ TEST_F(Stripes, ASendEndsWithItsLastPieceWhicheverThatIs) {
   EXPECT_TRUE(small.done());
   for (int piece = 0; piece < 3; ++piece) {
     EXPECT_FALSE(large.done());
-    const auto claimed = outgoing_.claim();
+    const auto claimed = outgoing_.claim(2);
     EXPECT_EQ(queue_.finish_send(claimed->send, claimed->source.size()), piece == 2);
   }
   EXPECT_TRUE(large.done() && large.status().is_ok());
@@ -111,7 +111,7 @@ TEST_F(Stripes, WaitForReceivesInTheOrderOfTheTag) {
   std::vector<std::byte> target(2 * kPiece);
   incoming_.open(4, 2 * kPiece, kPiece);
   EXPECT_FALSE(incoming_.reserve().value());
-  ASSERT_TRUE(incoming_.take(header_of(1, kPiece, kPiece)).value());
+  ASSERT_TRUE(incoming_.take(header_of(1, kPiece, kPiece)).value().ready);
   EXPECT_EQ(incoming_.place(1, kPiece, kPiece).bytes, 0U);
   ASSERT_TRUE(queue_.receive(4, std::span(target).first(kPiece + 10), done_[0]).is_ok());
   const std::uint64_t before = incoming_.news();
@@ -134,7 +134,7 @@ TEST_F(Stripes, PiecesThatDoNotFitAreRefused) {
   ASSERT_TRUE(queue_.receive(4, target, done_[0]).is_ok());
   incoming_.open(4, target.size(), kPiece);
   ASSERT_TRUE(incoming_.reserve().value());
-  EXPECT_FALSE(incoming_.take(header_of(2, 0, kPiece)).value());  // announced later, perhaps
+  EXPECT_FALSE(incoming_.take(header_of(2, 0, kPiece)).value().ready);  // announced later, perhaps
   EXPECT_EQ(incoming_.take(header_of(1, 1, kPiece)).code(), Code::kProtocol);
   EXPECT_EQ(incoming_.take(header_of(1, 3 * kPiece, 5)).code(), Code::kProtocol);
   EXPECT_EQ(incoming_.take(header_of(1, 0, kPiece - 1)).code(), Code::kProtocol);

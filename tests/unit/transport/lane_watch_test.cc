@@ -20,6 +20,11 @@ class CountedEndpoint : public Endpoint {
   LaneTraffics traffics{{}, 2, kPatience};
 
   LaneTraffics lane_traffic() const override { return traffics; }
+  void drop_lane(std::size_t lane, const Status& why) override {
+    traffics.lanes[lane].lost = true;
+    dropped.push_back(why.message());
+  }
+  std::vector<std::string> dropped;
   std::string_view transport() const override { return "counted"; }
   const Capabilities& capabilities() const override { return capabilities_; }
   Result<Slot> reserve(std::size_t) override { return Status(Code::kUnsupported, "only counted"); }
@@ -86,6 +91,32 @@ TEST_F(LaneWatchTest, WhatNeverArrivesIsLost) {
   std::string why;
   EXPECT_EQ(turns_until_loss(&why), 4);
   EXPECT_NE(why.find("1 bytes that were sent on the bulk lane"), std::string::npos) << why;
+}
+
+TEST_F(LaneWatchTest, ASpareLaneIsDroppedAndItsCountStays) {
+  lane(1).spare = true;
+  lane(1).sent = 70;
+  ASSERT_TRUE(turn().value());
+  ASSERT_TRUE(hear(0, 1000).is_ok());
+  EXPECT_EQ(turns_until_loss(), 0) << "the session goes on";
+  ASSERT_EQ(endpoint_.dropped.size(), 1U) << "told once";
+  EXPECT_NE(endpoint_.dropped[0].find("1000 bytes that were sent on the bulk lane"), std::string::npos);
+  lane(1).sent = 0;  // the kernel forgets a connection that was cut
+  lane(0).sent = 5;
+  EXPECT_EQ(turn().value()->sent[1], 70U) << "the peer takes no smaller one";
+}
+
+TEST_F(LaneWatchTest, ASpareLaneNeedNotWaitForASilentHost) {
+  lane(1).spare = true;
+  endpoint_.traffics.patience = std::chrono::hours(1);
+  LaneWatch patient(endpoint_);
+  ASSERT_TRUE(patient.hear({{0, 1000}, 2}).is_ok());
+  const auto until = now_ + 3 * kSparePatience;
+  while (now_ < until && endpoint_.dropped.empty()) {
+    now_ += kSparePatience / 4;
+    EXPECT_TRUE(patient.turn(now_).is_ok());
+  }
+  EXPECT_EQ(endpoint_.dropped.size(), 1U);
 }
 
 TEST_F(LaneWatchTest, WhatArrivesSlowlyIsNot) {
