@@ -331,8 +331,9 @@ MESSAGE(0x0245, post, WriteHostPieces) NO_WORK {
 };
 TAIL(WriteHostPieces)
 
-// What has changed at the worker inside the pieces in the tail, since the client had it. `idle`: no device was at work.
-MESSAGE(0x0246, call, FindHostChanges) { u64 reserved; };
+// What has changed at the worker inside the pieces in the tail, since the client had it. Behind the reply the worker
+// sends it under `tag`, if there is anything: Piece structs, then bytes. `idle`: no device was at work.
+MESSAGE(0x0246, call, FindHostChanges) { u64 tag; };
 TAIL(FindHostChanges)
 REPLY(FindHostChanges) {
   u64 pieces;
@@ -340,9 +341,6 @@ REPLY(FindHostChanges) {
   u32 idle;
   u32 reserved;
 };
-
-// The worker sends what it found last, once: Piece structs, then bytes. It aborts the tag if there is nothing.
-MESSAGE(0x0249, post, FetchHostChanges) NO_WORK { u64 tag; };
 
 // --- 0x03xx stream, 0x04xx event ---------------------------------------------------------------------
 

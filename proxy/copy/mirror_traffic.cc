@@ -173,19 +173,18 @@ hipError_t MirrorTraffic::fetch(Way way, Pieces asked, MirroredPlaces& places, b
 }
 
 hipError_t MirrorTraffic::fetch_in_order(Pieces asked, MirroredPlaces& places, bool& idle) {
+  IncomingPayload payload(connection_);
+  payload.keep_open();
+  protocol::FindHostChangesRequest request{};
+  request.tag = payload.tag();
   protocol::FindHostChangesReply found{};
-  hipError_t error = connection_.call(0, protocol::FindHostChangesRequest{}, found, std::as_bytes(asked));
+  hipError_t error = connection_.call(0, request, found, std::as_bytes(asked));
   if (error != hipSuccess) return error;
   idle = found.idle != 0;
   if (found.pieces == 0) return hipSuccess;
   if (!is_sane(asked, found.pieces, found.bytes)) return distrust("of more than there is");
-  IncomingPayload payload(connection_);
-  payload.keep_open();
-  protocol::FetchHostChangesRequest request{};
-  request.tag = payload.tag();
   std::vector<Piece> there(found.pieces);
-  error = receive(payload, std::as_writable_bytes(std::span(there)),
-                  [&] { return connection_.post(0, request); });
+  error = receive(payload, std::as_writable_bytes(std::span(there)), [] { return hipSuccess; });
   return error == hipSuccess ? land(payload, there, found.bytes, places) : error;
 }
 

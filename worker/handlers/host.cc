@@ -59,6 +59,17 @@ hipError_t take_pieces(Call& call, const protocol::WriteHostPiecesRequest& reque
   return taken ? hipSuccess : hipErrorInvalidValue;
 }
 
+// The client is about to take it: it has the reply.
+void send_found(SessionState& session, std::uint64_t tag, HostMirror::Found& found) {
+  HostMirror& mirror = session.host_mirror;
+  while (found.left()) {
+    if (!session.life.wait_until([&] { return mirror.has_room(); })) return;
+    Status sent = mirror.send_some(session.bulk, tag, found);
+    if (!sent.is_ok()) return session.life.end(std::move(sent));
+    session.mover.drive();
+  }
+}
+
 }  // namespace
 
 void open_host_part(Call& call, const protocol::OpenHostPartRequest& request) {
@@ -110,34 +121,19 @@ void write_host_pieces(Call& call, const protocol::WriteHostPiecesRequest& reque
   call.session().mirror_orders.wrote();
 }
 
-void find_host_changes(Call& call, const protocol::FindHostChangesRequest&) {
+void find_host_changes(Call& call, const protocol::FindHostChangesRequest& request) {
   const std::vector<Piece> pieces = pieces_in(call.tail());
   SessionState& session = call.session();
   protocol::FindHostChangesReply reply{};
   reply.idle = session.streams.all_idle() ? 1 : 0;
-  HostMirror::Found& found = session.host_mirror.found();
+  HostMirror::Found found;
   const bool whole = call.tail().size() % sizeof(Piece) == 0;
   if (!whole || !session.host_mirror.find(pieces, reply.idle != 0, found).is_ok())
     return call.reply(hipErrorInvalidValue);
   reply.pieces = found.pieces.size();
   reply.bytes = mirror::total(found.pieces);
   call.reply(hipSuccess, std::as_bytes(std::span(&reply, 1)));
-}
-
-void fetch_host_changes(Call& call, const protocol::FetchHostChangesRequest& request) {
-  SessionState& session = call.session();
-  HostMirror& mirror = session.host_mirror;
-  HostMirror::Found& found = mirror.found();
-  if (!found.left()) {
-    session.copies.abort(request.tag, hipErrorInvalidValue);
-    return call.finish(hipErrorInvalidValue);
-  }
-  while (found.left()) {
-    if (!session.life.wait_until([&] { return mirror.has_room(); })) return;
-    Status sent = mirror.send_some(session.bulk, request.tag, found);
-    if (!sent.is_ok()) return session.life.end(std::move(sent));
-    session.mover.drive();
-  }
+  send_found(session, request.tag, found);
 }
 
 }  // namespace tf::worker::custom

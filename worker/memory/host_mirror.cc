@@ -28,11 +28,7 @@ bool HostMirror::try_close(std::uint64_t address) {
   sweep();
   if (!sends_.empty() || holders_ != 0) return false;
   const auto part = changes_.find(address);
-  if (part == changes_.end()) return true;
-  const Piece range = part->second.range();
-  changes_.erase(part);
-  const auto is_gone = [&range](const Piece& piece) { return mirror::common(piece, range).bytes != 0; };
-  if (std::ranges::any_of(found_.pieces, is_gone)) found_ = {};
+  if (part != changes_.end()) changes_.erase(part);
   return true;
 }
 

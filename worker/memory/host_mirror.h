@@ -48,8 +48,7 @@ class HostMirror {
 
   // A part of the host window is open, and zero.
   void opened(std::uint64_t address, std::uint64_t bytes);
-  // False: some of what was found is being sent. Else what requests have found is forgotten, if some of it
-  // lies in that part.
+  // False: some of what was found is being sent.
   bool try_close(std::uint64_t address);
   // Whether all are pieces of open parts, `bytes` long together.
   bool holds(std::span<const mirror::Piece> pieces, std::uint64_t bytes) const;
@@ -62,8 +61,6 @@ class HostMirror {
   // differs from what was sent. A piece has its pages to itself. kProtocol: some are not held, or some memory
   // is in two of them: what is found would have no limit but their number.
   Status find(std::span<const mirror::Piece> pieces, bool settled, Found& found);
-  // What requests have found last. Executor thread.
-  Found& found() { return found_; }
   // Nothing is closed while somebody holds the parts, to find and to send what they have.
   void hold();
   void let_go();
@@ -93,7 +90,6 @@ class HostMirror {
   void sweep() TF_REQUIRES(mutex_);
 
   const bool runs_on_host_;
-  Found found_;
   mutable Mutex mutex_;
   std::optional<mirror::WrittenPages> pages_ TF_GUARDED_BY(mutex_);  // from the first part on
   Parts changes_ TF_GUARDED_BY(mutex_);                              // by the parts' addresses

@@ -190,8 +190,7 @@ Status FakeWorker::on_message(const FrameHeader& header, std::span<const std::by
       reply(header, 0);
       break;
     case Op::kWriteHostPieces: write_host(payload); break;
-    case Op::kFindHostChanges: find_host(header); break;
-    case Op::kFetchHostChanges: fetch_host(payload); break;
+    case Op::kFindHostChanges: find_host(header, payload); break;
     case Op::kSendProgram: receive_program(payload); break;
     case Op::kCompileProgram: compile_program(header, payload); break;
     case Op::kFetchProgram: send_result(payload); break;
@@ -241,7 +240,7 @@ void FakeWorker::write_host(std::span<const std::byte> payload) {
   });
 }
 
-void FakeWorker::find_host(const FrameHeader& header) {
+void FakeWorker::find_host(const FrameHeader& header, std::span<const std::byte> payload) {
   protocol::FindHostChangesReply answer{};
   {
     const MutexLock lock(mutex_);
@@ -253,6 +252,7 @@ void FakeWorker::find_host(const FrameHeader& header) {
   }
   answer.idle = idle ? 1 : 0;
   reply(header, 0, bytes_of(answer));
+  if (answer.pieces != 0) send_changes(as<protocol::FindHostChangesRequest>(payload).tag);
 }
 
 std::vector<std::byte> FakeWorker::take_changes() {
@@ -266,12 +266,11 @@ std::vector<std::byte> FakeWorker::take_changes() {
   return bytes;
 }
 
-void FakeWorker::fetch_host(std::span<const std::byte> payload) {
-  const auto request = as<protocol::FetchHostChangesRequest>(payload);
+void FakeWorker::send_changes(std::uint64_t tag) {
   const MutexLock lock(mutex_);
   auto bytes = std::make_shared<std::vector<std::byte>>(take_changes());
   auto completion = std::make_shared<BulkCompletion>();
-  (void)endpoint_->bulk().send(request.tag, *bytes, *completion);
+  (void)endpoint_->bulk().send(tag, *bytes, *completion);
   steps_.push_back([bytes, completion] { return completion->done(); });
 }
 

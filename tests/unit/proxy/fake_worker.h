@@ -100,8 +100,8 @@ class FakeWorker final : private MessageSink {
   void send_result(std::span<const std::byte> payload);
   void lease(const FrameHeader& header, std::span<const std::byte> payload);
   void write_host(std::span<const std::byte> payload);
-  void find_host(const FrameHeader& header);
-  void fetch_host(std::span<const std::byte> payload);
+  void find_host(const FrameHeader& header, std::span<const std::byte> payload);
+  void send_changes(std::uint64_t tag);
   void inline_copy(const FrameHeader& header, std::span<const std::byte> payload);
   void reply_later(const FrameHeader& header, std::int32_t error = 0);
   void reply(const FrameHeader& header, std::int32_t error, std::span<const std::byte> body = {});
