@@ -51,6 +51,15 @@ void put_id(Number& to, std::uint64_t number) {
   to = smi::is_known(number) ? static_cast<Number>(number) : 0;
 }
 
+// So are these up to 24.
+template <typename Number>
+void put_early_id(Number& to, std::uint64_t number) {
+  if (kMajor <= 24)
+    put_id(to, number);
+  else
+    put(to, number);
+}
+
 std::string hexadecimal(const char* format, std::uint64_t number) {
   if (!smi::is_known(number)) return {};
   char text[32];
@@ -150,6 +159,8 @@ void put_process_id(Info& info, std::uint32_t pid) {
 
 }  // namespace
 
+bool is_of_rocm_61() { return kMajor == 0; }
+
 void write_version(amdsmi_version_t& to) { put_version(reinterpret_cast<Version&>(to)); }
 
 const char* version_text() { return kBuild; }
@@ -159,9 +170,9 @@ void write_asic(amdsmi_asic_info_t& to, const smi::Facts& facts) {
   put(info.market_name, facts.name);
   put_id(info.vendor_id, facts.vendor_id);
   put(info.vendor_name, facts.vendor);
-  put(info.subvendor_id, facts.subsystem_vendor_id);
+  put_early_id(info.subvendor_id, facts.subsystem_vendor_id);
   put_id(info.device_id, facts.device_id);
-  put(info.rev_id, facts.revision_id);
+  put_early_id(info.rev_id, facts.revision_id);
   put(info.asic_serial, hexadecimal("0x%016llX", facts.unique_id));
   put(info.oam_id, smi::kUnknown);
   put_later_asic(info, facts);

@@ -13,6 +13,10 @@
 
 namespace tf::amdsmi {
 
+// Whether this library is that of ROCm 6.1. Its numbers for what is not known are not always all ones:
+// amd-smi of that release computes with some of them, and prints others.
+bool is_of_rocm_61();
+
 void write_version(amdsmi_version_t& to);
 const char* version_text();
 

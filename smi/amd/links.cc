@@ -20,6 +20,7 @@ constexpr unsigned kDomainBitOfNumber = 32;
 constexpr unsigned kDomainBitOfType = 16;
 constexpr std::uint8_t kNotDefined = 0xff;
 constexpr std::uint32_t kSlotUnknown = 3;
+constexpr std::uint32_t kNoGeneration = 0xffffffff;
 
 std::uint32_t type_of(const smi::Link& link) {
   return answered_link_type(static_cast<smi::LinkKind>(link.kind));
@@ -35,7 +36,19 @@ void put(Number& to, std::uint64_t number) {
 std::uint32_t generation_of(std::uint64_t mtps) {
   constexpr std::uint64_t kMtps[] = {2500, 5000, 8000, 16000, 32000, 64000};
   const auto* const found = std::ranges::find(kMtps, mtps);
-  return found != std::end(kMtps) ? static_cast<std::uint32_t>(found - std::begin(kMtps)) + 1 : 0xffffffff;
+  return found != std::end(kMtps) ? static_cast<std::uint32_t>(found - std::begin(kMtps)) + 1 : kNoGeneration;
+}
+
+// Of ROCm 6.1 these are zero where they are not known: that is what the vendor's library makes of a link that
+// the kernel does not know, and its amd-smi computes with them.
+void put_most(decltype(amdsmi_pcie_info_t::pcie_static)& to, const smi::Facts& facts) {
+  put(to.max_pcie_width, facts.pcie_width_max);
+  put(to.max_pcie_speed, facts.pcie_speed_max_mtps);
+  to.pcie_interface_version = generation_of(facts.pcie_speed_max_mtps);
+  if (!is_of_rocm_61()) return;
+  if (!is_known(facts.pcie_width_max)) to.max_pcie_width = 0;
+  if (!is_known(facts.pcie_speed_max_mtps)) to.max_pcie_speed = 0;
+  if (to.pcie_interface_version == kNoGeneration) to.pcie_interface_version = 0;
 }
 
 amdsmi_status_t answer_number(amdsmi_processor_handle device, unsigned domain_bit, std::uint64_t* number) {
@@ -74,9 +87,7 @@ amdsmi_status_t get_pcie_info(amdsmi_processor_handle device, amdsmi_pcie_info_t
   if (info == nullptr) return kInvalidArguments;
   auto& fixed = info->pcie_static;
   auto& now = info->pcie_metric;
-  put(fixed.max_pcie_width, facts.pcie_width_max);
-  put(fixed.max_pcie_speed, facts.pcie_speed_max_mtps);
-  fixed.pcie_interface_version = generation_of(facts.pcie_speed_max_mtps);
+  put_most(fixed, facts);
   fixed.slot_type = kSlotUnknown;
   std::ranges::fill(fixed.reserved, std::uint64_t{0});
   fixed.reserved[0] = fixed.pcie_interface_version;

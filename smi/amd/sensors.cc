@@ -32,6 +32,8 @@ amdsmi_status_t measure(amdsmi_processor_handle device, Info* info, Write write)
   return write(*info, sample);
 }
 
+std::uint64_t known_or_zero(std::uint64_t number) { return is_known(number) ? number : 0; }
+
 amdsmi_status_t count_errors(const smi::Sample& sample, amdsmi_error_count_t& to) {
   if (!is_known(sample.errors_corrected) || !is_known(sample.errors_uncorrected)) return kNotSupported;
   to = {sample.errors_corrected, sample.errors_uncorrected, 0};
@@ -113,15 +115,17 @@ amdsmi_status_t get_power_info_v2(amdsmi_processor_handle device, std::uint32_t 
   return code == kSuccess && sensor_ind != 0 ? amdsmi_status_t{kNotSupported} : code;
 }
 
+// What is not known is zero: no program of the vendor's knows another number for that. That of ROCm 6.1 ends
+// where this fails, and its library answers when it can read anything at all.
 amdsmi_status_t get_power_cap_info(amdsmi_processor_handle device, std::uint32_t sensor_ind,
                                    amdsmi_power_cap_info_t* info) {
   smi::Facts facts;
   smi::Sample sample;
   if (const amdsmi_status_t code = Answers::read_both(device, facts, sample); code != kSuccess) return code;
-  if (sensor_ind != 0 || !is_known(sample.power_cap_uw)) return kNotSupported;
+  if (sensor_ind != 0 || (!is_known(sample.power_cap_uw) && !is_of_rocm_61())) return kNotSupported;
   if (info == nullptr) return kInvalidArguments;
-  *info = {sample.power_cap_uw, facts.power_cap_default_uw, kUnknown, facts.power_cap_least_uw,
-           facts.power_cap_most_uw};
+  *info = {known_or_zero(sample.power_cap_uw), known_or_zero(facts.power_cap_default_uw), 0,
+           known_or_zero(facts.power_cap_least_uw), known_or_zero(facts.power_cap_most_uw)};
   return kSuccess;
 }
 
@@ -158,6 +162,8 @@ amdsmi_status_t get_clk_freq(amdsmi_processor_handle device, std::uint32_t clk_t
   return kSuccess;
 }
 
+// The library of ROCm 6.1 fails where it cannot read the range, and its amd-smi would print whatever stands
+// there.
 amdsmi_status_t get_clock_info(amdsmi_processor_handle device, std::uint32_t clk_type,
                                amdsmi_clk_info_t* info) {
   smi::Facts facts;
@@ -165,6 +171,7 @@ amdsmi_status_t get_clock_info(amdsmi_processor_handle device, std::uint32_t clk
   if (const amdsmi_status_t code = Answers::read_both(device, facts, sample); code != kSuccess) return code;
   const smi::Clocks clocks = smi::clocks_of(facts, sample, clk_type);
   if (!is_known(clocks.now)) return kNotSupported;
+  if (is_of_rocm_61() && (!is_known(clocks.least) || !is_known(clocks.most))) return kNotSupported;
   if (info == nullptr) return kInvalidArguments;
   *info = {word(clocks.now, kMega), word(clocks.least, kMega), word(clocks.most, kMega), 0, 0};
   write_sleep(*info);

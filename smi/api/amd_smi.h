@@ -91,7 +91,7 @@ SINCE(25) ABSENT("not carried")
 amdsmi_status_t amdsmi_get_gpu_xcd_counter(amdsmi_processor_handle device, uint16_t* xcd_count);
 SINCE(26) ABSENT("not carried") amdsmi_status_t amdsmi_get_npm_info(void* node_handle, void* info);
 SINCE(27) ABSENT("not carried") amdsmi_status_t amdsmi_get_tray_info(void* node_handle, void* info);
-ABSENT("not carried") amdsmi_status_t amdsmi_get_fw_info(amdsmi_processor_handle device, void* info);
+CUSTOM amdsmi_status_t amdsmi_get_fw_info(amdsmi_processor_handle device, void* info);
 CUSTOM amdsmi_status_t amdsmi_get_gpu_vbios_info(amdsmi_processor_handle device, amdsmi_vbios_info_t* info);
 SINCE(26) ABSENT("not carried")
 amdsmi_status_t amdsmi_get_gpu_ptl_state(amdsmi_processor_handle device, bool* enabled);

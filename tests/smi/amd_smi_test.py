@@ -9,6 +9,7 @@ import ctypes
 import json
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import unittest
@@ -85,6 +86,23 @@ def links_of(call, one, other):
     return [weight.value, hops.value, kind.value]
 
 
+def asked(call, name, device, *front, layout):
+    """[code, the numbers at the head of the struct that is answered]."""
+    ctypes.memset(call.room, 0xa5, ROOM)
+    code = call(name, ctypes.c_void_p(device), *front, call.room)
+    return [code, *struct.unpack_from(layout, call.room)]
+
+
+def unknown(call, major, device):
+    """What amd-smi computes with or prints: code and numbers of each struct."""
+    first, of_asic = ctypes.c_uint32(0), "64xI64xIQI" if major == 0 else f"256xI{256 if major >= 25 else 64}xIQI"
+    return {"link": asked(call, "amdsmi_get_pcie_info", device, layout="HxxII"),
+            "cap": asked(call, "amdsmi_get_power_cap_info", device, first, layout="5Q"),
+            "clock": asked(call, "amdsmi_get_clock_info", device, first, layout="III"),
+            "firmware": asked(call, "amdsmi_get_fw_info", device, layout="B"),
+            "asic": asked(call, "amdsmi_get_gpu_asic_info", device, layout=of_asic)}
+
+
 def client(major, path):
     call = Caller(path)
     every = functions(major)
@@ -104,6 +122,7 @@ def client(major, path):
         memory.append(total.value)
     links = [links_of(call, device, other) for device in devices for other in devices]
     written = {name: bytes_written(call, f"amdsmi_get_{name}", devices[0]) for name in ROOM_OF_ROCM_61}
+    unseen = unknown(call, major, devices[0])
     answers = {}
     for name, words, parameters in every:
         if name in ("amdsmi_init", "amdsmi_shut_down"):
@@ -123,7 +142,7 @@ def client(major, path):
         assert len(call.handles("amdsmi_get_socket_handles")) == len(sockets)
         assert call("amdsmi_shut_down") == SUCCESS
     print(json.dumps({"devices": len(devices), "names": names, "memory": memory, "links": links, "answers": answers,
-                      "again": again, "written": written}))
+                      "again": again, "written": written, "unknown": unseen}))
 
 
 class AmdSmi(unittest.TestCase):
@@ -158,6 +177,30 @@ class AmdSmi(unittest.TestCase):
         for name, room in ROOM_OF_ROCM_61.items():
             self.assertLessEqual(written[name], room, name)
         self.assertGreater(self.seen(24)["written"]["gpu_asic_info"], ROOM_OF_ROCM_61["gpu_asic_info"])
+
+    def test_what_is_not_known_is_what_its_amd_smi_expects(self):
+        """Of the CPU runtime no link is known; of some hosts no clock's range, and no cap of the power."""
+        asked, host = [json.loads(self.run_program(BUILD / "bin/smi-remote", what, "0", "--json", "--host", self.host))
+                       ["devices"][0] for what in ("info", "metrics")]
+        has_cap = host["power_cap_w"] is not None
+        has_range = asked["core_clock_least_mhz"] is not None and asked["core_clock_most_mhz"] is not None
+        for major in MAJORS:
+            seen, early = self.seen(major)["unknown"], major == 0
+            self.assertEqual(seen["link"], [SUCCESS, 0, 0, 0] if early else [SUCCESS, 0xffff, *[0xffffffff] * 2], major)
+            code, *cap = seen["cap"]
+            self.assertEqual(code, SUCCESS if early or has_cap else NOT_SUPPORTED, major)
+            if code == SUCCESS:
+                self.assertNotIn(2**64 - 1, cap, major)
+                self.assertEqual(cap[0] != 0, has_cap, major)
+            code, _, *clocks = seen["clock"]
+            if early:
+                self.assertEqual(code, SUCCESS if has_range else NOT_SUPPORTED)
+            elif code == SUCCESS and not has_range:
+                self.assertIn(0xffffffff, clocks, major)
+            self.assertEqual(seen["firmware"][:1 + early], [SUCCESS, 0] if early else [NOT_SUPPORTED], major)
+            _, vendor, subvendor, _, revision = seen["asic"]
+            self.assertEqual(vendor, 0, major)
+            self.assertEqual([subvendor, revision], [0, 0] if major <= 24 else [0xffffffff] * 2, major)
 
     def test_links(self):
         """Two devices of the CPU runtime are two parts of one host's memory."""
