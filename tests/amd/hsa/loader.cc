@@ -53,6 +53,7 @@ hsa_status_t Loader::remove_executable(Runtime& runtime, hsa_executable_t handle
     runtime.agents[code->agent].executor->forget(reinterpret_cast<std::uint64_t>(code->base), code->bytes);
     runtime.memory.release(code->base);
   }
+  for (const auto& [key, symbol] : found->second->symbols) symbols_.erase(handle_of(*symbol));
   executables_.erase(found);
   return HSA_STATUS_SUCCESS;
 }
@@ -145,7 +146,10 @@ void Loader::add_symbols(const ElfImage& image, const LoadedCode& code) {
     symbol->bytes = from.bytes;
     symbol->is_const = !from.writable;
     symbol->is_global = from.binding != STB_LOCAL;
-    code.executable->symbols[{code.agent, from.name}] = std::move(symbol);
+    symbols_.insert(handle_of(*symbol));
+    auto& place = code.executable->symbols[{code.agent, from.name}];
+    if (place) symbols_.erase(handle_of(*place));  // an earlier code object's of the same name
+    place = std::move(symbol);
   }
 }
 
@@ -181,12 +185,7 @@ std::vector<hsa_executable_t> Loader::all_executables() {
 
 bool Loader::is_symbol(hsa_executable_symbol_t symbol) {
   const std::lock_guard lock(mutex_);
-  for (const auto& [handle, executable] : executables_) {
-    for (const auto& [key, one] : executable->symbols) {
-      if (reinterpret_cast<std::uint64_t>(one.get()) == symbol.handle) return true;
-    }
-  }
-  return false;
+  return symbols_.contains(symbol.handle);
 }
 
 }  // namespace tf::amd::hsa

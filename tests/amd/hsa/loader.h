@@ -14,6 +14,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "tests/amd/hsa/elf_image.h"
@@ -79,11 +80,14 @@ class Loader {
   std::string place(Runtime& runtime, const ElfImage& image, LoadedCode& code);
   std::string relocate(const ElfImage& image, const LoadedCode& code);
   void add_symbols(const ElfImage& image, const LoadedCode& code);
+  static std::uint64_t handle_of(const Symbol& symbol) { return reinterpret_cast<std::uint64_t>(&symbol); }
 
   std::mutex mutex_;
   std::uint64_t next_reader_ = 1;
   std::map<std::uint64_t, std::span<const char>> readers_;
   std::map<std::uint64_t, std::unique_ptr<Executable>> executables_;
+  // Of all executables: AMD's runtime asks several things of each symbol, and rocBLAS has tens of thousands.
+  std::unordered_set<std::uint64_t> symbols_;
 };
 
 }  // namespace tf::amd::hsa
