@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 
 #include "tests/amd/hsa/report.h"
@@ -16,6 +17,7 @@ constexpr std::size_t kGroupBytes = isa::kGroupSegmentBytesMax;
 std::mutex life_mutex;
 Runtime* the_runtime = nullptr;  // never destroyed: threads of queues may run while the process ends
 std::uint32_t references = 0;
+std::atomic<Runtime*> in_use{nullptr};  // the_runtime while there are references
 
 // The number in a variable of the environment; `otherwise` where it is not set, nothing where it is no such
 // number.
@@ -37,10 +39,7 @@ std::size_t host_bytes() {
 
 }  // namespace
 
-Runtime* Runtime::current() {
-  const std::lock_guard lock(life_mutex);
-  return references == 0 ? nullptr : the_runtime;
-}
+Runtime* Runtime::current() { return in_use.load(std::memory_order_acquire); }
 
 hsa_status_t Runtime::init() {
   const std::lock_guard lock(life_mutex);
@@ -51,13 +50,14 @@ hsa_status_t Runtime::init() {
     the_runtime = runtime.release();
   }
   references++;
+  in_use.store(the_runtime, std::memory_order_release);
   return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t Runtime::shut_down() {
   const std::lock_guard lock(life_mutex);
   if (references == 0) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  references--;
+  if (--references == 0) in_use.store(nullptr, std::memory_order_release);
   return HSA_STATUS_SUCCESS;
 }
 
