@@ -27,6 +27,8 @@ hsa_status_t kernel_info(const Symbol& symbol, unsigned attribute, void* value) 
     case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE: return put(value, fields.group_segment_bytes);
     case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE:
       return put(value, fields.private_segment_bytes);
+    case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_IS_CONST:
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;  // AMD's runtime asks it of every symbol
     case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_DYNAMIC_CALLSTACK:
       return put(value, (fields.properties & kUsesDynamicStack) != 0);
     default: return refuse_attribute("hsa_executable_symbol_get_info of a kernel", attribute);
@@ -254,7 +256,7 @@ hsa_status_t hsa_executable_get_symbol_by_name(hsa_executable_t handle, const ch
     if (agent_handle != nullptr && agent == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
     const auto found = executable->symbols.find({agent == nullptr ? 0 : agent->index, name});
     if (found == executable->symbols.end()) return HSA_STATUS_ERROR_INVALID_SYMBOL_NAME;
-    symbol->handle = reinterpret_cast<std::uint64_t>(found->second.get());
+    symbol->handle = found->second->handle;
     return HSA_STATUS_SUCCESS;
   });
 }
@@ -263,16 +265,16 @@ hsa_status_t hsa_executable_iterate_symbols(hsa_executable_t handle,
                                             hsa_status_t (*callback)(hsa_executable_t,
                                                                      hsa_executable_symbol_t, void*),
                                             void* data) {
-  return iterate(handle, callback, data, &Executable::symbols, [](const auto& symbol) {
-    return hsa_executable_symbol_t{reinterpret_cast<std::uint64_t>(symbol.second.get())};
-  });
+  return iterate(handle, callback, data, &Executable::listed,
+                 [](const Symbol* symbol) { return hsa_executable_symbol_t{symbol->handle}; });
 }
 
 hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t handle,
                                             hsa_executable_symbol_info_t attribute, void* value) {
   return with_runtime([&](Runtime& runtime) {
-    if (!runtime.loader.is_symbol(handle)) return HSA_STATUS_ERROR_INVALID_EXECUTABLE_SYMBOL;
+    const Symbol* symbol = runtime.loader.symbol(handle);
+    if (symbol == nullptr) return HSA_STATUS_ERROR_INVALID_EXECUTABLE_SYMBOL;
     if (value == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    return symbol_info(*reinterpret_cast<const Symbol*>(handle.handle), attribute, value);
+    return symbol_info(*symbol, attribute, value);
   });
 }

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kDescriptorSuffix = ".kd";
 constexpr std::uint64_t kKernelDescriptorBytes = 64;
+constexpr std::uint64_t kFirstSymbol = 0x100;  // 0 is no handle
 // LLVM's "Relocation Records".
 constexpr std::uint32_t kRelocationAbs64 = 3;
 constexpr std::uint32_t kRelocationRelative64 = 13;
@@ -53,7 +54,7 @@ hsa_status_t Loader::remove_executable(Runtime& runtime, hsa_executable_t handle
     runtime.agents[code->agent].executor->forget(reinterpret_cast<std::uint64_t>(code->base), code->bytes);
     runtime.memory.release(code->base);
   }
-  for (const auto& [key, symbol] : found->second->symbols) symbols_.erase(handle_of(*symbol));
+  for (const Symbol* symbol : found->second->listed) symbols_[symbol->handle - kFirstSymbol] = nullptr;
   executables_.erase(found);
   return HSA_STATUS_SUCCESS;
 }
@@ -146,10 +147,15 @@ void Loader::add_symbols(const ElfImage& image, const LoadedCode& code) {
     symbol->bytes = from.bytes;
     symbol->is_const = !from.writable;
     symbol->is_global = from.binding != STB_LOCAL;
-    symbols_.insert(handle_of(*symbol));
-    auto& place = code.executable->symbols[{code.agent, from.name}];
-    if (place) symbols_.erase(handle_of(*place));  // an earlier code object's of the same name
-    place = std::move(symbol);
+    auto& kept = code.executable->symbols[{code.agent, from.name}];
+    if (kept) {  // an earlier code object's of the same name
+      std::erase(code.executable->listed, kept.get());
+      symbols_[kept->handle - kFirstSymbol] = nullptr;
+    }
+    symbol->handle = kFirstSymbol + symbols_.size();
+    symbols_.push_back(symbol.get());
+    code.executable->listed.push_back(symbol.get());
+    kept = std::move(symbol);
   }
 }
 
@@ -183,9 +189,10 @@ std::vector<hsa_executable_t> Loader::all_executables() {
   return all;
 }
 
-bool Loader::is_symbol(hsa_executable_symbol_t symbol) {
+const Symbol* Loader::symbol(hsa_executable_symbol_t handle) {
   const std::lock_guard lock(mutex_);
-  return symbols_.contains(symbol.handle);
+  const std::uint64_t at = handle.handle - kFirstSymbol;
+  return at < symbols_.size() ? symbols_[at] : nullptr;
 }
 
 }  // namespace tf::amd::hsa

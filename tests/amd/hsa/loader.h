@@ -14,7 +14,6 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "tests/amd/hsa/elf_image.h"
@@ -28,6 +27,7 @@ struct Executable;
 
 struct Symbol {
   std::string name;
+  std::uint64_t handle = 0;
   const Executable* executable = nullptr;
   unsigned agent = 0;
   hsa_symbol_kind_t kind = HSA_SYMBOL_KIND_VARIABLE;
@@ -50,6 +50,7 @@ struct Executable {
   bool frozen = false;
   std::vector<std::unique_ptr<LoadedCode>> code;
   std::map<std::pair<unsigned, std::string>, std::unique_ptr<Symbol>> symbols;  // by agent and name
+  std::vector<const Symbol*> listed;                                            // the same
   std::map<std::pair<unsigned, std::string>, std::uint64_t> defined;  // by the program, before it loads
 };
 
@@ -73,21 +74,22 @@ class Loader {
   LoadedCode* code_at(const void* address);
   std::vector<LoadedCode*> all_code();
   std::vector<hsa_executable_t> all_executables();
-  bool is_symbol(hsa_executable_symbol_t symbol);
+  // Null: no symbol of an executable that is still there.
+  const Symbol* symbol(hsa_executable_symbol_t handle);
   LoadedCode* loaded(hsa_loaded_code_object_t handle);
 
  private:
   std::string place(Runtime& runtime, const ElfImage& image, LoadedCode& code);
   std::string relocate(const ElfImage& image, const LoadedCode& code);
   void add_symbols(const ElfImage& image, const LoadedCode& code);
-  static std::uint64_t handle_of(const Symbol& symbol) { return reinterpret_cast<std::uint64_t>(&symbol); }
 
   std::mutex mutex_;
   std::uint64_t next_reader_ = 1;
   std::map<std::uint64_t, std::span<const char>> readers_;
   std::map<std::uint64_t, std::unique_ptr<Executable>> executables_;
-  // Of all executables: AMD's runtime asks several things of each symbol, and rocBLAS has tens of thousands.
-  std::unordered_set<std::uint64_t> symbols_;
+  // Of all executables: a handle is a place here. AMD's runtime goes through all symbols of a code object
+  // again for each kernel in it, and rocBLAS's have thousands.
+  std::vector<const Symbol*> symbols_;
 };
 
 }  // namespace tf::amd::hsa
