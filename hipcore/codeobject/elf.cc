@@ -9,7 +9,7 @@
 namespace tf::codeobject {
 namespace {
 
-constexpr std::size_t kMaxNotes = 256;
+constexpr std::size_t kMaxNotes = 1 << 16;  // rocBLAS's code objects have a note for each kernel: 14,080
 constexpr std::size_t kMaxSymbols = 1 << 20;
 
 Status malformed_elf(const char* what) { return {Code::kProtocol, std::string("ELF: ") + what}; }
@@ -138,7 +138,7 @@ Status Elf::read_notes(Bytes image, std::uint64_t offset, std::uint64_t bytes, s
     const auto name = slice(*area, name_at, head.n_namesz);
     const auto body = slice(*area, body_at, head.n_descsz);
     if (!name || !body) return malformed_elf("a note is cut off");
-    if (notes_.size() >= kMaxNotes) return {Code::kResourceExhausted, "ELF: more than 256 notes"};
+    if (notes_.size() >= kMaxNotes) return {Code::kResourceExhausted, "ELF: more than 65536 notes"};
     std::string_view owner(reinterpret_cast<const char*>(name->data()), name->size());
     if (!owner.empty() && owner.back() == '\0') owner.remove_suffix(1);
     notes_.push_back({owner, head.n_type, *body});

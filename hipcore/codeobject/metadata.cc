@@ -144,7 +144,7 @@ Result<KernelInfo> read_kernel(Reader& reader) {
 Status read_kernels(Reader& reader, std::vector<KernelInfo>& kernels) {
   auto array = reader.expect(Kind::kArray);
   if (!array) return array.status();
-  if (array->count > kMaxKernels) return malformed_metadata("more than 65536 kernels");
+  if (array->count > kMaxKernels - kernels.size()) return malformed_metadata("more than 65536 kernels");
   for (std::uint32_t i = 0; i < array->count; ++i) {
     auto kernel = read_kernel(reader);
     if (!kernel) return kernel.status();
@@ -153,13 +153,11 @@ Status read_kernels(Reader& reader, std::vector<KernelInfo>& kernels) {
   return Status::ok();
 }
 
-}  // namespace
-
-Result<std::vector<KernelInfo>> parse_metadata(Bytes message) {
+// Adds the kernels of one note.
+Status read_message(Bytes message, std::vector<KernelInfo>& kernels) {
   Reader reader(message);
   auto map = reader.expect(Kind::kMap);
   if (!map) return map.status();
-  std::vector<KernelInfo> kernels;
   for (std::uint32_t i = 0; i < map->count; ++i) {
     auto key = reader.expect(Kind::kString);
     if (!key) return key.status();
@@ -168,15 +166,29 @@ Result<std::vector<KernelInfo>> parse_metadata(Bytes message) {
     else
       TF_RETURN_IF_ERROR(reader.skip());
   }
+  return Status::ok();
+}
+
+}  // namespace
+
+Result<std::vector<KernelInfo>> parse_metadata(Bytes message) {
+  std::vector<KernelInfo> kernels;
+  TF_RETURN_IF_ERROR(read_message(message, kernels));
   return kernels;
 }
 
+// What a linker joins keeps the note of each part: rocBLAS's code objects have one for each kernel.
 Result<std::vector<KernelInfo>> read_metadata(Bytes elf_image) {
   auto elf = Elf::parse(elf_image);
   if (!elf) return elf.status();
+  std::vector<KernelInfo> kernels;
+  bool described = false;
   for (const Note& note : elf->notes()) {
-    if (note.type == kMetadataNoteType && note.owner == "AMDGPU") return parse_metadata(note.description);
+    if (note.type != kMetadataNoteType || note.owner != "AMDGPU") continue;
+    described = true;
+    TF_RETURN_IF_ERROR(read_message(note.description, kernels));
   }
+  if (described) return kernels;
   return Status{Code::kUnavailable,
                 "code object: no kernel metadata note (code object version 3 or later has one)"};
 }

@@ -13,7 +13,7 @@
 namespace tf::codeobject {
 
 inline constexpr std::uint32_t kMetadataNoteType = 32;  // NT_AMDGPU_METADATA
-inline constexpr std::size_t kMaxKernels = 1 << 16;
+inline constexpr std::size_t kMaxKernels = 1 << 16;  // of all notes together
 inline constexpr std::size_t kMaxArguments = 4096;
 inline constexpr std::uint32_t kMaxArgumentBytes = 64 * 1024;  // of a whole argument block
 
@@ -44,9 +44,9 @@ struct KernelInfo {
   std::vector<Argument> arguments;   // explicit ones, in source order; each lies inside the block
 };
 
-// Reads the note of an ELF code object. kProtocol: malformed. kUnavailable: an ELF without the note.
+// Reads all such notes of an ELF code object. kProtocol: malformed. kUnavailable: an ELF without one.
 Result<std::vector<KernelInfo>> read_metadata(Bytes elf_image);
-// The same from the note's own bytes.
+// The same from one note's own bytes.
 Result<std::vector<KernelInfo>> parse_metadata(Bytes message);
 
 }  // namespace tf::codeobject

@@ -74,7 +74,10 @@ hipError_t CodeImage::read(std::span<const std::byte> whole, std::string_view ta
   made->bytes_.assign(selected->image.begin(), selected->image.end());
   made->hash_ = hash_code(made->bytes_);
   Result<std::vector<codeobject::KernelInfo>> kernels = codeobject::read_metadata(made->bytes_);
-  if (!kernels) return hipErrorInvalidImage;
+  if (!kernels) {
+    log_debug("code object: " + kernels.status().to_string());
+    return hipErrorInvalidImage;
+  }
   for (const codeobject::KernelInfo& kernel : *kernels) {
     auto layout = layout_of(kernel);
     if (is_sane(*layout))

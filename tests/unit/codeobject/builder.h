@@ -46,8 +46,8 @@ inline std::string argument(std::uint32_t offset, std::uint32_t size, const std:
   return map({{".offset", number(offset)}, {".size", number(size)}, {".value_kind", text(kind)}});
 }
 
-// An ELF with one note segment, as AMD's compiler and ours write it.
-inline std::string elf_with_note(const std::string& description, std::uint16_t machine = 224) {
+// An ELF with one segment of notes, as AMD's compiler and ours write it, or AMD's linker.
+inline std::string elf_with_notes(const std::vector<std::string>& descriptions, std::uint16_t machine = 224) {
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = ELFCLASS64;
@@ -56,15 +56,21 @@ inline std::string elf_with_note(const std::string& description, std::uint16_t m
   header.e_phoff = sizeof header;
   header.e_phentsize = sizeof(Elf64_Phdr);
   header.e_phnum = 1;
-  const Elf64_Nhdr head{7, static_cast<Elf64_Word>(description.size()), 32};
-  std::string note = raw(head) + std::string("AMDGPU\0\0", 8) + description;
-  note.resize((note.size() + 3) / 4 * 4);
+  std::string notes;
+  for (const std::string& description : descriptions) {
+    notes += raw(Elf64_Nhdr{7, static_cast<Elf64_Word>(description.size()), 32});
+    notes += std::string("AMDGPU\0\0", 8) + description;
+    notes.resize((notes.size() + 3) / 4 * 4);
+  }
   Elf64_Phdr segment{};
   segment.p_type = PT_NOTE;
   segment.p_offset = sizeof header + sizeof segment;
-  segment.p_filesz = note.size();
+  segment.p_filesz = notes.size();
   segment.p_align = 4;
-  return raw(header) + raw(segment) + note;
+  return raw(header) + raw(segment) + notes;
+}
+inline std::string elf_with_note(const std::string& description, std::uint16_t machine = 224) {
+  return elf_with_notes({description}, machine);
 }
 
 // A symbol of an image.

@@ -54,6 +54,34 @@ TEST(Metadata, ReadsExplicitArgumentsAndLimits) {
   EXPECT_FALSE(kernel.can_print);
 }
 
+// AMD's linker keeps the note of each object that it joins: rocBLAS has code objects with 14,080.
+TEST(Metadata, ReadsTheNotesOfAllJoinedObjects) {
+  constexpr std::size_t kObjects = 15'000;
+  std::vector<std::string> notes;
+  for (std::size_t at = 0; at < kObjects; ++at) {
+    const std::string kernel =
+        map({{".name", text("k" + std::to_string(at))}, {".kernarg_segment_size", number(8)}});
+    notes.push_back(map({{"amdhsa.kernels", array({kernel})}}));
+  }
+  auto kernels = read_metadata(bytes_of(elf_with_notes(notes)));
+  ASSERT_TRUE(kernels) << kernels.status().to_string();
+  ASSERT_EQ(kObjects, kernels->size());
+  EXPECT_EQ("k0", kernels->front().name);
+  EXPECT_EQ("k14999", kernels->back().name);
+  notes.back() = "x";
+  EXPECT_EQ(Code::kProtocol, read_metadata(bytes_of(elf_with_notes(notes))).code());
+}
+
+TEST(Metadata, NotesTogetherHaveALimit) {
+  std::vector<std::string> kernels(15, map({{".name", text("k")}, {".kernarg_segment_size", number(8)}}));
+  const std::string note = map({{"amdhsa.kernels", array(kernels)}});
+  EXPECT_TRUE(
+      read_metadata(bytes_of(elf_with_notes(std::vector<std::string>(kMaxKernels / 15, note)))).is_ok());
+  EXPECT_EQ(
+      Code::kProtocol,
+      read_metadata(bytes_of(elf_with_notes(std::vector<std::string>(kMaxKernels / 15 + 1, note)))).code());
+}
+
 // AMD's compiler gives such kernels a buffer to print with, ours says it.
 TEST(Metadata, SaysWhichKernelsPrint) {
   const auto prints = [](const std::string& key, const std::string& value) {
