@@ -168,6 +168,7 @@ hsa_status_t amd_agent_info(const Runtime& runtime, const Agent& agent, unsigned
       return put(value, gpu ? isa::kRealTimeFrequency : std::uint64_t{0});
     case HSA_AMD_AGENT_INFO_NUM_SDMA_ENG: return number(2);  // one for each direction
     case HSA_AMD_AGENT_INFO_NUM_SDMA_XGMI_ENG: return number(0);
+    case HSA_AMD_AGENT_INFO_MEMORY_PROPERTIES: return put(value, std::uint64_t{0});  // no APU
     default: return refuse_attribute("hsa_agent_get_info", attribute);
   }
 }
@@ -235,7 +236,11 @@ hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void* value) {
       case HSA_SYSTEM_INFO_EXTENSIONS: return extensions_into(value);
       case HSA_AMD_SYSTEM_INFO_BUILD_VERSION: return put(value, kBuildVersion);
       case HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED: return put(value, false);
-      case HSA_AMD_SYSTEM_INFO_SVM_ACCESSIBLE_BY_DEFAULT: return put(value, false);
+      case HSA_AMD_SYSTEM_INFO_SVM_ACCESSIBLE_BY_DEFAULT:
+      case HSA_AMD_SYSTEM_INFO_MWAITX_ENABLED:
+      case HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED:
+      case HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED:
+      case HSA_AMD_SYSTEM_INFO_XNACK_ENABLED: return put(value, false);
       default: return refuse_attribute("hsa_system_get_info", attribute);
     }
   });

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What AMD's runtime 5.7.1 imports and Debian 12's headers (5.2.3) do not declare. hsa_ext_amd.h has it since
-// its version 1.2.
+// What AMD's runtimes 5.7.1 and 6.4.3 import or ask for, and Debian 12's headers (5.2.3) do not declare.
+// hsa_ext_amd.h has it since its version 1.2, virtual memory since 1.6.
 #pragma once
 
 #include <hsa/hsa_ext_amd.h>
+#include <hsa/hsa_ext_image.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,43 @@ hsa_status_t hsa_amd_memory_async_copy_on_engine(void* target, hsa_agent_t targe
                                                  hsa_amd_sdma_engine_id_t engine, bool force_copy_on_sdma);
 hsa_status_t hsa_amd_memory_copy_engine_status(hsa_agent_t target_agent, hsa_agent_t source_agent,
                                                uint32_t* engines);
+}
+
+#endif
+
+#if HSA_AMD_INTERFACE_VERSION_MAJOR == 1 && HSA_AMD_INTERFACE_VERSION_MINOR < 6
+
+constexpr unsigned HSA_AMD_AGENT_INFO_MEMORY_PROPERTIES = 0xA114;  // 64 bits
+constexpr unsigned HSA_AMD_SYSTEM_INFO_MWAITX_ENABLED = 0x203;
+constexpr unsigned HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED = 0x204;
+constexpr unsigned HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED = 0x205;
+constexpr unsigned HSA_AMD_SYSTEM_INFO_XNACK_ENABLED = 0x206;
+
+struct hsa_amd_vmem_alloc_handle_t {
+  std::uint64_t handle;
+};
+enum hsa_amd_memory_type_t : std::uint32_t { MEMORY_TYPE_NONE, MEMORY_TYPE_PINNED };
+struct hsa_amd_memory_access_desc_t {
+  hsa_access_permission_t permissions;
+  hsa_agent_t agent_handle;
+};
+
+extern "C" {
+hsa_status_t hsa_amd_vmem_address_reserve(void** address, size_t bytes, uint64_t wanted, uint64_t flags);
+hsa_status_t hsa_amd_vmem_address_free(void* address, size_t bytes);
+hsa_status_t hsa_amd_vmem_handle_create(hsa_amd_memory_pool_t pool, size_t bytes, hsa_amd_memory_type_t type,
+                                        uint64_t flags, hsa_amd_vmem_alloc_handle_t* handle);
+hsa_status_t hsa_amd_vmem_handle_release(hsa_amd_vmem_alloc_handle_t handle);
+hsa_status_t hsa_amd_vmem_map(void* address, size_t bytes, size_t offset, hsa_amd_vmem_alloc_handle_t handle,
+                              uint64_t flags);
+hsa_status_t hsa_amd_vmem_unmap(void* address, size_t bytes);
+hsa_status_t hsa_amd_vmem_set_access(void* address, size_t bytes, const hsa_amd_memory_access_desc_t* wanted,
+                                     size_t count);
+hsa_status_t hsa_amd_vmem_get_access(void* address, hsa_access_permission_t* permissions, hsa_agent_t agent);
+hsa_status_t hsa_amd_vmem_export_shareable_handle(int* file, hsa_amd_vmem_alloc_handle_t handle,
+                                                  uint64_t flags);
+hsa_status_t hsa_amd_vmem_import_shareable_handle(int file, hsa_amd_vmem_alloc_handle_t* handle);
+hsa_status_t hsa_amd_enable_logging(uint8_t* flags, void* file);
 }
 
 #endif

@@ -150,6 +150,7 @@ inline const std::vector<Case> kCases = {
     {"v_pack_b32_f16 v6, v0, v1 op_sel:[1,0,0]", {0x42003c00, 0x4000}, {0x40004200}},
     {"v_cvt_f32_f16_sdwa v6, v0 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:WORD_1", {0x42000000}, {k3}},
     // Scalars.
+    {"s_wakeup", {}, {}},
     {"s_add_u32 s6, s0, s1", {0xffffffff, 1}, {0}, kUsualMode, 1},
     {"s_add_i32 s6, s0, s1", {0x7fffffff, 1}, {0x80000000}, kUsualMode, 1},
     {"s_sub_u32 s6, s0, s1", {1, 2}, {0xffffffff}, kUsualMode, 1},

@@ -162,6 +162,7 @@ constexpr TableRow kProgramRows[] = {
     {"s_endpgm", &end_program, kEndsBlock, {}},
     {"s_barrier", &barrier, kEndsBlock, {}},
     {"s_sleep", &yield, kEndsBlock, {kL}},
+    {"s_wakeup", &nothing, 0, {}},  // who sleeps looks again by itself
     {"s_trap", &trap, 0, {kL}},
     {"s_sethalt", &halt, 0, {kL}},
     {"s_nop", &nothing, 0, {kL}},
