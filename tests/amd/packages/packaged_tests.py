@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Debian 13's packaged tests of AMD's libraries, unmodified, natively and through hip-remote: the table of
-docs/fidelity.md. By hand: it downloads packages and takes a while."""
+"""Debian 13's packaged tests of AMD's libraries, unmodified, and programs of ours above those libraries, natively and
+through hip-remote: the table of docs/fidelity.md. By hand: it downloads packages and takes a while."""
 import argparse
 import dataclasses
 import json
@@ -12,9 +12,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-HELP = """Needs root, mmdebstrap, and a whole build of hip-remote. AMD's libamdhip64 5.7.1 runs natively and below
-hip-worker, above the stand-in of tests/amd/hsa: the device is the host's cores, which interpret gfx90a code, and no AMD
-hardware takes part. Case by case, as tools/fidelity does; a case that does not end in its time in any way is counted as
+HELP = """Needs root, mmdebstrap, and a whole build of hip-remote. AMD's libamdhip64 (5.7.1; of sid 6.4.3) runs natively and
+below hip-worker, above the stand-in of tests/amd/hsa: the device is the host's cores, which interpret gfx90a code, and no
+AMD hardware takes part. Case by case, as tools/fidelity does; a case that does not end in its time in any way is counted as
 such.
 
 examples:
@@ -23,6 +23,7 @@ examples:
   tests/amd/packages/packaged_tests.py rocfft-test --json > rocfft.jsonl
 exit codes: 0 no case differs, 1 one does, 2 the command line is wrong or nothing ran."""
 FOLDER = '/usr/libexec/rocm'  # packages put test programs into a folder of their name there
+OURS = ROOT / 'tests/amd/packages/programs'  # above libraries whose packaged tests are too slow here, or none
 # What Debian 13 has no more and a build on Debian 12 loads.
 CARRIED = ('libfmt.so.9',)
 ALWAYS = ('libllvm19', 'python3-minimal', 'libpython3-stdlib')  # the stand-in's disassembler, tools/fidelity
@@ -35,6 +36,15 @@ class Tests:
     program: str
     cases: tuple = ('*',)  # patterns; those that take seconds
     timeout_s: int = 40    # of one case
+    ours: bool = False     # a program in OURS, which is one case
+    suite: str = 'trixie'
+
+    def folder(self):
+        return OURS if self.ours else f'{FOLDER}/{self.package}'
+
+    def filters(self):
+        names = [self.program] if self.ours else [f'{self.program}:{case}' for case in self.cases]
+        return [word for name in names for word in ('--filter', name)]
 
 
 RAND, HIPRAND, FFT = 'librocrand1-tests', 'libhiprand1-tests', 'librocfft0-tests'
@@ -46,6 +56,14 @@ ALL = (
     Tests(HIPRAND, 'test_hiprand_linkage'),
     Tests(HIPRAND, 'test_hiprand_cpp_wrapper', ('hiprand_cpp_wrapper.*',)),
     Tests(FFT, 'rocfft-test', ('pow2_1D/accuracy_test.vs_fftw/complex_forward_len_4_single_ip_*',)),
+    # AMD's runtime takes half a minute for the 14,080 kernels of one code object.
+    Tests('librocblas0', 'rocblas_calls', timeout_s=300, ours=True),
+    Tests('libhipblas0', 'hipblas_calls', timeout_s=300, ours=True),
+    Tests('libhipfft0-tests', 'hipfft-test', ('hipfftTest.RunR2C', 'hipfftTest.Create*',
+                                              'pow2_1D/accuracy_test.vs_fftw/complex_forward_len_4_single_ip_*'), 120),
+    # AMD's runtime 6.4.3.
+    Tests('libggml0-backend-hip llama.cpp', 'llama_text', timeout_s=120, ours=True, suite='sid'),
+    Tests('libggml0-backend-hip llama.cpp-tests', 'ggml_operations', timeout_s=300, ours=True, suite='sid'),
 )
 
 
@@ -67,11 +85,11 @@ def arguments():
     return options
 
 
-def chroot(options, package, command):
-    """Runs it in Debian 13; standard output, whatever its exit status."""
+def chroot(options, tests, command):
+    """Runs it in the suite's system; standard output, whatever its exit status."""
     cache = ['--cache', options.cache] if options.cache else []
-    words = [ROOT / 'tools/debian-chroot', *cache, '--bind', options.build, '--packages', ' '.join((*ALWAYS, package)),
-             '--', *command]
+    words = [ROOT / 'tools/debian-chroot', *cache, '--suite', tests.suite, '--bind', options.build, '--packages',
+             ' '.join((*ALWAYS, tests.package)), '--', *command]
     done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, text=True, check=False)
     return done.stdout, done.returncode
 
@@ -91,11 +109,10 @@ def carry(build):
 
 def run(options, tests):
     """The rows of tools/fidelity for the cases of one program."""
-    filters = [word for case in tests.cases for word in ('--filter', f'{tests.program}:{case}')]
     command = ['env', f"LD_LIBRARY_PATH={options.build / 'lib/amd-standin'}", ROOT / 'tools/fidelity',
-               f'{FOLDER}/{tests.package}', *filters, '--runtime', 'amd', '--build', options.build, '--json',
+               tests.folder(), *tests.filters(), '--runtime', 'amd', '--build', options.build, '--json',
                '--timeout', tests.timeout_s, '--jobs', options.jobs, '--ways', ','.join(WAYS)]
-    output, status = chroot(options, tests.package, command)
+    output, status = chroot(options, tests, command)
     rows = [json.loads(line) for line in output.splitlines() if line.startswith('{')]
     rows = [row for row in rows if 'case' in row]
     if status > 1 or not rows:
@@ -129,7 +146,8 @@ def main():
         print('|---|---|---|---|---|---|---|---|', flush=True)
     for tests in chosen:
         rows = run(options, tests)
-        version, _ = chroot(options, tests.package, ['dpkg-query', '-W', '-f', '${Package} ${Version}', tests.package])
+        package = tests.package.split()[0]
+        version, _ = chroot(options, tests, ['dpkg-query', '-W', '-f', '${Package} ${Version}', package])
         differ += sum(1 for row in rows if row['differ'])
         print('\n'.join(map(json.dumps, rows)) if options.json else line(version, tests, rows), flush=True)
     return 1 if differ else 0
