@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
+#include <string>
 #include <system_error>
 
 #include "worker/base/runtime_library.h"
@@ -34,13 +36,23 @@ void open_library(Landlock& rules, const fs::path& file) {
   if (folder.filename().string().starts_with("lib")) rules.open(folder.string(), Access::kRead);
 }
 
+// Where hipcc-cpu of a build tree finds HIP's headers, if that is not the system's folder
+// (tools/hipcc_cpu/driver.py). An installed one has no such note.
+void open_noted_headers(Landlock& rules, const fs::path& share) {
+  std::ifstream note(share / "hipcc_cpu" / "hip_include");
+  std::string folder;
+  if (std::getline(note, folder) && folder.starts_with('/')) rules.open(folder, Access::kRead);
+}
+
 }  // namespace
 
 void open_own_files(Landlock& rules, const SandboxOptions& options, const std::string& runtime) {
   for (const fs::path& folder : own_library_directories()) {
     rules.open(folder.string(), Access::kRead);
     rules.open((folder.parent_path() / "bin" / "hipcc-cpu").string(), Access::kRead);
-    rules.open((folder.parent_path() / "share" / "hip-remote").string(), Access::kRead);
+    const fs::path share = folder.parent_path() / "share" / "hip-remote";
+    rules.open(share.string(), Access::kRead);
+    open_noted_headers(rules, share);
   }
   rules.open("/proc/self/exe", Access::kRead);
   if (runtime.find('/') != std::string::npos) open_library(rules, runtime);
