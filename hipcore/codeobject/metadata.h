@@ -13,7 +13,7 @@
 namespace tf::codeobject {
 
 inline constexpr std::uint32_t kMetadataNoteType = 32;  // NT_AMDGPU_METADATA
-inline constexpr std::size_t kMaxKernels = 1 << 16;  // of all notes together
+inline constexpr std::size_t kMaxKernels = 1 << 16;     // of all notes together
 inline constexpr std::size_t kMaxArguments = 4096;
 inline constexpr std::uint32_t kMaxArgumentBytes = 64 * 1024;  // of a whole argument block
 

@@ -78,7 +78,8 @@ void Watcher::watch() {
 // come to it yet. A client that was killed has said none, and its session ends so much later.
 void Watcher::await_goodbye() const {
   const Deadline patience = Deadline::after(kGoodbyeTime);
-  while (!executor_.draining() && !finished() && !patience.passed()) std::this_thread::sleep_for(kGoodbyePause);
+  while (!executor_.draining() && !finished() && !patience.passed())
+    std::this_thread::sleep_for(kGoodbyePause);
 }
 
 // Tells what there is to tell. Does not wait.

@@ -12,9 +12,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-HELP = """Needs root, mmdebstrap, and a whole build of hip-remote. AMD's libamdhip64 (5.7.1; of sid 6.4.3) runs natively and
-below hip-worker, above the stand-in of tests/amd/hsa: the device is the host's cores, which interpret gfx90a code, and
-no AMD hardware takes part. Case by case, as tools/fidelity does; a case that does not end in its time in any way is
+HELP = """Needs root, mmdebstrap, and a whole build of hip-remote. AMD's libamdhip64 (5.7.1; of sid 6.4.3) runs natively
+and below hip-worker, above the stand-in of tests/amd/hsa: the device is the host's cores, which interpret gfx90a code,
+and no AMD hardware takes part. Case by case, as tools/fidelity does; a case that does not end in its time in any way is
 counted as such.
 
 examples:
