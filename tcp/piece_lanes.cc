@@ -77,11 +77,20 @@ PieceLanes::Announced PieceLanes::take_stripe(std::uint64_t id, std::span<const 
   const std::size_t piece_bytes = piece_bytes_for(stripe.size(), outgoing_.backlog(), std::max(count(), 1U));
   queue_.hand_over_send(stripe.size());  // before any lane can have sent some
   outgoing_.add(id, stripe, piece_bytes);
-  const std::size_t pieces = (stripe.size() + piece_bytes - 1) / piece_bytes;
-  for (std::size_t woken = std::min(pieces, lanes_.size()); woken > 0; --woken)
-    lanes_[next_++ % lanes_.size()]->wake();
+  wake_some((stripe.size() + piece_bytes - 1) / piece_bytes);
   return {.bytes = static_cast<std::uint32_t>(stripe.size()),
           .piece_bytes = static_cast<std::uint32_t>(piece_bytes)};
+}
+
+// One for each piece, of those that are not lost. Who loses one wakes the others.
+void PieceLanes::wake_some(std::size_t pieces) {
+  std::size_t woken = 0;
+  for (std::size_t seen = 0; seen < lanes_.size() && woken < pieces; ++seen) {
+    PieceLane& lane = *lanes_[next_++ % lanes_.size()];
+    if (lane.is_over()) continue;
+    lane.wake();
+    ++woken;
+  }
 }
 
 void PieceLanes::wake_stalled() {

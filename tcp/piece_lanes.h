@@ -85,6 +85,7 @@ class PieceLanes final : private PieceLane::Listener, private ReceiptLane::Liste
   void lane_ended(const PieceLane& lane, const Status& why) override;
   Status take_receipt(const Receipt& receipt) override;
   void receipts_ended(const Status& why) override;
+  void wake_some(std::size_t pieces);
   void lose(const PieceLane& lane, const Status& why);
   void set_over(const Status& why);
 

@@ -110,10 +110,10 @@ class PayloadLane(LaneTest):
 class Rails(LaneTest):
     """Payload goes over two addresses of the worker, and one of them is lost: the session goes on."""
 
-    def go_on(self, how, within, **changes):
+    def go_on(self, how, within, size=4 * MIB, **changes):
         with Worker() as worker, Between(worker.port) as between:
             rails = f"127.0.0.1:{between.port},127.0.0.1"
-            with worker.client("tcp", "checked", 4 * MIB, TF_TCP_RAILS=rails, TF_IO_TIMEOUT=str(TIMEOUT_S),
+            with worker.client("tcp", "checked", size, TF_TCP_RAILS=rails, TF_IO_TIMEOUT=str(TIMEOUT_S),
                                **changes) as client:
                 for _ in range(3):
                     client.expect("checked", 30)
@@ -135,6 +135,8 @@ class Rails(LaneTest):
         for engine in ("poll", "uring"):
             with self.subTest(engine):
                 self.go_on(lambda between: between.close(PAYLOAD[0]), AT_ONCE_S, TF_TCP_ENGINE=engine)
+        with self.subTest("one piece at a time"):
+            self.go_on(lambda between: between.close(PAYLOAD[0]), AT_ONCE_S, MIB // 4)
 
     def test_cut(self):
         """Where nothing arrives any more and nothing says so, the counts of both sides do."""

@@ -234,6 +234,25 @@ TEST_F(Receipts, WhatWasLostIsSentAgainAndWhatArrivedIsNot) {
   EXPECT_TRUE(done_.status().is_ok()) << done_.status().to_string();
 }
 
+// A send of one piece needs one lane: not the one that is lost.
+TEST_F(Receipts, SmallSendsFindTheLaneThatIsLeft) {
+  peer_[kFirst].reset();
+  expect_lost(kFirst);
+  for (std::uint64_t number = 1; number <= 4; ++number) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the lane sleeps
+    BulkCompletion sent;
+    ASSERT_TRUE(endpoint_->bulk().send(number, memory_, sent).is_ok());
+    turn();
+    EXPECT_EQ(read<ChunkHeader>(kBulkConnection).flags, kChunkStripe);
+    const auto header = read<PieceHeader>(kSecond);
+    EXPECT_EQ(header.bytes, kBytes);
+    read_body(kSecond, header.bytes);
+    write_sealed(kReceipts, Receipt{.what = number, .offset = 0});
+    drive(sent);
+    EXPECT_TRUE(sent.status().is_ok()) << sent.status().to_string();
+  }
+}
+
 TEST_F(Receipts, TheLastLanesLossIsTheEnd) {
   ASSERT_TRUE(endpoint_->bulk().receive(5, memory_, done_).is_ok());
   peer_[kFirst].reset();
