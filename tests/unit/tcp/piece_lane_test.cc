@@ -72,9 +72,9 @@ class BarePieces : public testing::Test {
   }
 
   std::array<net::OwnedFd, kConnectionsMin + 2> peer_;
-  std::unique_ptr<Endpoint> endpoint_;
   std::vector<std::byte> target_ = std::vector<std::byte>(2 * kPieceOf64K);
   BulkCompletion done_;
+  std::unique_ptr<Endpoint> endpoint_;  // goes first, and completes what is left
 };
 
 TEST_F(BarePieces, OvertakeTheirAnnouncementAndEachOther) {

@@ -140,9 +140,9 @@ class Receipts : public testing::Test {
   }
 
   std::array<net::OwnedFd, kConnectionsMin + 3> peer_;
-  std::unique_ptr<Endpoint> endpoint_;
   std::vector<std::byte> memory_ = std::vector<std::byte>(kBytes);
   BulkCompletion done_;
+  std::unique_ptr<Endpoint> endpoint_;  // goes first, and completes what is left
 };
 
 TEST_F(Receipts, AreSentForEachPieceAndEndASend) {
