@@ -57,6 +57,16 @@ void LaneThread::run() {
   finish(why);
 }
 
+// A broken send alone ends nothing: bytes that the peer sent before it left are still to be read.
+Result<std::size_t> LaneThread::move() {
+  again_ = false;
+  Result<std::size_t> in = move_in();
+  if (!in) return in;
+  Result<std::size_t> out = move_out();
+  if (!out && *in == 0) return out;
+  return *in + (out ? *out : 0);
+}
+
 void LaneThread::finish(const Status& why) {
   let_go(why);
   over_.store(true, std::memory_order_release);
@@ -64,7 +74,7 @@ void LaneThread::finish(const Status& why) {
 }
 
 bool LaneThread::is_called() {
-  if (ending_.load(std::memory_order_seq_cst) || has_work()) return true;
+  if (ending_.load(std::memory_order_seq_cst) || again_ || has_work()) return true;
   std::array<pollfd, 2> entries = {input(), output()};
   return ::poll(entries.data(), entries.size(), 0) > 0;
 }

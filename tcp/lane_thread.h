@@ -36,11 +36,15 @@ class LaneThread {
  protected:
   ~LaneThread() = default;
 
+  // The thread's: an operation ended without bytes, and is to be begun once more.
+  bool again_ = false;
+
  private:
   // --- On the thread ---
   // Bytes moved; 0: nothing to do now.
-  virtual Result<std::size_t> move() = 0;
-  // move() may find something to do. May say so in vain.
+  virtual Result<std::size_t> move_in() = 0;
+  virtual Result<std::size_t> move_out() = 0;
+  // They may find something to do. May say so in vain.
   virtual bool has_work() = 0;
   // What to pass to poll(2) meanwhile; the fd is -1 if there is nothing to wait for.
   virtual pollfd input() const = 0;
@@ -51,6 +55,7 @@ class LaneThread {
   virtual void tell_end(const Status& why) = 0;
 
   void run();
+  Result<std::size_t> move();
   Status why_end() const;
   void finish(const Status& why);
   void await();

@@ -22,17 +22,6 @@ void PieceLane::let_go(const Status&) {
   if (has_part) parts_.incoming.cut(in_, std::max(landed_, taken_.skip));
 }
 
-// Bytes moved. A broken send alone ends nothing: bytes that the peer sent before it left are still to be
-// read.
-Result<std::size_t> PieceLane::move() {
-  again_ = false;
-  Result<std::size_t> in = move_in();
-  if (!in) return in;
-  Result<std::size_t> out = move_out();
-  if (!out && (*in == 0)) return out;
-  return *in + (out ? *out : 0);
-}
-
 // --- In -------------------------------------------------------------------------------------------------
 
 Result<std::size_t> PieceLane::move_in() {
@@ -176,7 +165,7 @@ pollfd PieceLane::output() const {
 }
 
 bool PieceLane::has_work() {
-  if (again_ || (!out_ && !parts_.outgoing.empty())) return true;
+  if (!out_ && !parts_.outgoing.empty()) return true;
   return is_stalled() && !stays_stalled();
 }
 

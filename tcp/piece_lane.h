@@ -54,20 +54,19 @@ class PieceLane final : public LaneThread {
   }
 
  private:
-  Result<std::size_t> move() override;
+  Result<std::size_t> move_in() override;
+  Result<std::size_t> move_out() override;
   bool has_work() override;
   pollfd input() const override;
   pollfd output() const override;
   void let_go(const Status& why) override;
   void tell_end(const Status& why) override { parts_.listener.lane_ended(*this, why); }
 
-  Result<std::size_t> move_in();
   Result<std::size_t> receive_header();
   Result<std::size_t> receive_body();
   Result<bool> begin_body();
   void receive_into_scratch(std::size_t bytes);
   void take_body(std::size_t bytes);
-  Result<std::size_t> move_out();
   Result<std::size_t> send_part(std::span<const std::byte> part, bool is_body);
   void release_sent();
 
@@ -76,7 +75,6 @@ class PieceLane final : public LaneThread {
   const Parts parts_;
   std::atomic<bool> stalled_{false};         // seq_cst; after seen_news_
   std::atomic<std::uint64_t> seen_news_{0};  // IncomingStripes::news() before it was found stalled
-  bool again_ = false;                       // an operation ended without bytes: it is to be begun once more
 
   // The thread's. In:
   PieceHeader in_;

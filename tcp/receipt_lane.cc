@@ -45,16 +45,6 @@ void ReceiptLane::send(Receipt receipt) {
   wake();
 }
 
-Result<std::size_t> ReceiptLane::move() {
-  again_ = false;
-  Result<std::size_t> in = move_in();
-  if (!in) return in;
-  Result<std::size_t> out = move_out();
-  // What the peer sent before it left is still to be read.
-  if (!out && *in == 0) return out;
-  return *in + (out ? *out : 0);
-}
-
 Result<std::size_t> ReceiptLane::move_in() {
   if (!io_.receiver->busy())
     io_.receiver->start(std::as_writable_bytes(std::span(&in_, 1)).subspan(received_));
@@ -91,7 +81,6 @@ Result<std::size_t> ReceiptLane::move_out() {
 }
 
 bool ReceiptLane::has_work() {
-  if (again_) return true;
   if (!out_.empty()) return false;  // as soon as there is room
   const MutexLock lock(mutex_);
   return !waiting_.empty();

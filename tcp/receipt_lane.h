@@ -63,15 +63,14 @@ class ReceiptLane final : public LaneThread {
   void send(Receipt receipt);
 
  private:
-  Result<std::size_t> move() override;
+  Result<std::size_t> move_in() override;
+  Result<std::size_t> move_out() override;
   bool has_work() override;
   pollfd input() const override { return io_.receiver->wait_for(); }
   pollfd output() const override;
   void let_go(const Status& why) override;
   void tell_end(const Status& why) override { listener_.receipts_ended(why); }
 
-  Result<std::size_t> move_in();
-  Result<std::size_t> move_out();
   void flush();
 
   LaneIo io_;  // the thread's, and what follows
@@ -81,7 +80,6 @@ class ReceiptLane final : public LaneThread {
   std::vector<Receipt> out_;  // being sent
   std::size_t sent_ = 0;      // bytes of it
   bool blocked_ = false;      // the socket is full
-  bool again_ = false;        // an operation ended without bytes: it is to be begun once more
 
   Mutex mutex_;
   std::vector<Receipt> waiting_ TF_GUARDED_BY(mutex_);
