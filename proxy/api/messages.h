@@ -354,6 +354,9 @@ MESSAGE(0x0305, call, QueryStream) PROMPT { u64 stream; };
 // query follows, not a wait.
 MESSAGE(0x0306, post, FollowNull) WORK(stream) CAPTURE(asked) PROMPT { u64 stream; u64 polls; };
 
+// What any stream gets from now on follows what the stream has: for a wait whose end the program cannot see.
+MESSAGE(0x0307, post, FinishStream) WORK(stream) CAPTURE(asked) { u64 stream; };
+
 // What was sent on the stream before is still done.
 MESSAGE(0x0314, post, DestroyStream) NO_WORK ENDS(stream) { u64 stream; };
 

@@ -183,7 +183,12 @@ hipError_t copy_inline(Connection& connection, const CopyPlan& plan) {
   protocol::CopyToDeviceInlineRequest request{};
   request.target = plan.box.target.address;
   request.stream = plan.mode.stream;
-  return connection.post(plan.mode.device, request, {plan.box.source.memory(), plan.box.width});
+  // Registered memory has another address here than for devices.
+  const std::span data(reinterpret_cast<const std::byte*>(plan.source), plan.box.width);
+  const hipError_t error = connection.send(protocol::kTraits<decltype(request)>, plan.mode.device,
+                                           protocol::wire_of(request), data);
+  connection.streams().note_posted(plan.mode.device, {Leaves::kArrival, plan.mode.stream});
+  return error;
 }
 
 hipError_t copy_by_bulk(Connection& connection, Callbacks& pump, CopyPlan& plan) {

@@ -47,6 +47,13 @@ hipError_t await_stream(CopyEngine& engine, const CopyMode& mode) {
   });
 }
 
+bool may_leave_wait(CopyEngine& engine, int device, std::uint64_t stream) {
+  const Connection& connection = engine.connection();
+  // Device memory that is mapped here is the program's to look at.
+  return !engine.streams().quiet() && !connection.is_capturing() && !connection.is_sharing() &&
+         !engine.lease_mappings().complete() && engine.streams().only_arrivals(device, stream);
+}
+
 hipError_t complete(CopyEngine& engine, const CopyPlan& plan, hipError_t made) {
   const CopyMode& mode = plan.mode;
   if (plan.way == CopyWay::kFromDevice) {
@@ -58,8 +65,11 @@ hipError_t complete(CopyEngine& engine, const CopyPlan& plan, hipError_t made) {
   if (made != hipSuccess || !mode.wait) return made;
   if (plan.way == CopyWay::kOnDevice) return complete_on_device(engine, plan);
   // Natively a synchronous copy to the device waits for what is before it.
-  if (plan.shows_work || !may_stay_posted(engine, mode))
+  if (plan.shows_work || !may_stay_posted(engine, mode)) {
+    if (may_leave_wait(engine, mode.device, mode.stream))
+      return engine.connection().leave_wait(mode.device, mode.stream);
     return engine.connection().synchronize_stream(mode.device, mode.stream);
+  }
   engine.streams().owe_wait(mode.device);
   return hipSuccess;
 }

@@ -74,6 +74,15 @@ bool is_callers(CopyEngine& engine, const Route& route, CopyPlan& plan) {
   return on_host;
 }
 
+// Whether host memory that devices reach is read now, into a message: a few bytes, and nothing that is
+// pending may write them. A wait for the stream then shows nothing (Streams::only_arrivals()).
+bool may_read_now(CopyEngine& engine, const Route& route, const CopyPlan& plan) {
+  return route.brings_in && plan.box.is_line() &&
+         plan.box.width <= engine.connection().inline_payload_bytes() &&
+         !engine.streams().pending_work().any_host_work() && !engine.callbacks().any_function() &&
+         engine.streams().transfers().none_running();
+}
+
 // Whether the payload may be written until the stream gets there (in_turn.h). Two loads if nothing is
 // pending.
 bool waits_for_turn(CopyEngine& engine, const CopyPlan& plan) {
@@ -120,7 +129,8 @@ hipError_t find_route(CopyEngine& engine, const Box& box, Route& route) {
   const bool among_devices = to.end == End::kDevice && from.end == End::kDevice;
   const bool among_hosts = to.end == End::kReachedHost && from.end == End::kReachedHost;
   const bool touches_host = to.end == End::kReachedHost || from.end == End::kReachedHost;
-  route = {way_between(to.end, from.end), to.here && from.here && !among_devices, among_hosts, touches_host};
+  route = {way_between(to.end, from.end), to.here && from.here && !among_devices, among_hosts, touches_host,
+           to.end == End::kDevice && from.end == End::kReachedHost};
   return hipSuccess;
 }
 
@@ -167,7 +177,11 @@ void make_plan(CopyEngine& engine, const Route& route, CopyPlan& plan) {
   if (plan.way == Way::kFromDevice) plan.mode.wait = !may_return_early(engine, plan);
   if (plan.way == Way::kToDevice) plan.shows_work = plan.mode.wait && engine.pending_work_shows();
   if (is_callers(engine, route, plan)) return;
-  if (plan.way == Way::kOnDevice) {
+  if (may_read_now(engine, route, plan)) {
+    plan.way = Way::kToDevice;
+    plan.touches_host = false;
+    plan.carrier = Carrier::kInline;
+  } else if (plan.way == Way::kOnDevice) {
     plan.carrier = Carrier::kOnDevice;
   } else if (waits_for_turn(engine, plan)) {
     plan.carrier = Carrier::kInTurn;

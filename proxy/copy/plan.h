@@ -37,6 +37,7 @@ struct Route {
   bool mapped = false;        // both ends are also memory of this process, and one is host memory
   bool among_hosts = false;   // both ends are host memory that devices reach
   bool touches_host = false;  // one end is
+  bool brings_in = false;     // to device memory from such host memory
 };
 
 // hipErrorInvalidValue: the copy leaves its allocation. REQUIRES: is_valid(box)

@@ -44,10 +44,10 @@ hipError_t StagedCopies::await(const Chunk& chunk) {
   return words_.await(chunk.word, chunk.device, chunk.stream);
 }
 
-hipError_t StagedCopies::post(const CopyMode& mode, Chunk& chunk, const Box& piece) {
+hipError_t StagedCopies::post(const CopyMode& mode, Chunk& chunk, const Box& piece, Leaves leaves) {
   chunk.device = mode.device;
   chunk.stream = mode.stream;
-  return post_on_device(connection_, mode, piece, Leaves::kWork);
+  return post_on_device(connection_, mode, piece, leaves);
 }
 
 // Does not wait for what other streams still do with the buffers: that may depend on what this thread does
@@ -84,6 +84,8 @@ std::optional<hipError_t> StagedCopies::copy(const CopyPlan& plan) {
 
 hipError_t StagedCopies::to_device(const CopyPlan& plan, Ring& ring) {
   hipError_t error = hipSuccess;
+  // Who waits for a copy of many bytes may want to know how long it takes.
+  const Leaves leaves = &ring == &small_ ? Leaves::kArrival : Leaves::kWork;
   graph::BoxPieces pieces(plan.box, ring.chunk_bytes);
   for (auto piece = pieces.next(); piece && error == hipSuccess; piece = pieces.next()) {
     Chunk& chunk = ring.take();
@@ -92,7 +94,7 @@ hipError_t StagedCopies::to_device(const CopyPlan& plan, Ring& ring) {
     Box filled = *piece;
     filled.target = piece->source = packed_at(chunk.address, *piece);
     copy_rows(filled);
-    error = post(plan.mode, chunk, *piece);
+    error = post(plan.mode, chunk, *piece, leaves);
     if (error == hipSuccess) error = mark(plan.mode, chunk);
   }
   return error;
@@ -113,7 +115,7 @@ hipError_t StagedCopies::from_device(const CopyPlan& plan, Ring& ring) {
       Chunk& chunk = ring.take();
       error = await(chunk);
       next->target = packed_at(chunk.address, *next);
-      if (error == hipSuccess) error = post(plan.mode, chunk, *next);
+      if (error == hipSuccess) error = post(plan.mode, chunk, *next, Leaves::kWork);
       if (error == hipSuccess) error = mark(plan.mode, chunk);
     }
     const Chunk& chunk = ring.chunks[landing % buffers];

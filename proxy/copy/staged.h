@@ -90,7 +90,7 @@ class StagedCopies {
   bool allocate_chunks(std::uint64_t bytes, std::span<Chunk> chunks);
   std::byte* memory(const Chunk& chunk) const { return reinterpret_cast<std::byte*>(chunk.address); }
   // The device's part of a piece: between the chunk and the device's memory.
-  hipError_t post(const CopyMode& mode, Chunk& chunk, const Box& piece);
+  hipError_t post(const CopyMode& mode, Chunk& chunk, const Box& piece, Leaves leaves);
   hipError_t mark(const CopyMode& mode, Chunk& chunk);
   hipError_t await(const Chunk& chunk);
 

@@ -147,7 +147,7 @@ bool StagedCopies::JointCopy::post(std::uint64_t chunk) {
   const std::uint64_t far = device + chunk * chunk_bytes;
   const Box piece =
       up ? graph::line(far, own.address, part(chunk)) : graph::line(own.address, far, part(chunk));
-  const hipError_t seen = staging.post(plan.mode, own, piece);
+  const hipError_t seen = staging.post(plan.mode, own, piece, Leaves::kWork);
   if (seen != hipSuccess) fail(seen);
   if (failed() || chunk + 1 == chunks || chunk + 1 - marked >= chunks_per_word) mark_through(chunk);
   return !failed();

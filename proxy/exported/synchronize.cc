@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Synchronizing and querying: the calls that return the failures of posted calls.
 #include "proxy/base/thread_state.h"
+#include "proxy/copy/completion.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
 #include "proxy/graphs/graphs.h"
@@ -68,6 +69,8 @@ hipError_t hipStreamSynchronize(ApiCall& call, hipStream_t stream) {
   if (hipError_t refused = refuse_wait(call, handle); refused != hipSuccess) return call.finish(refused);
   Client& client = call.client();
   client.about_to_wait();
+  if (may_leave_wait(client.copies(), call.device(), handle))
+    return call.finish(client.connection().leave_wait(call.device(), handle));
   const auto wait = [&] { return client.connection().synchronize_stream(call.device(), handle); };
   return call.finish(ask_for(client, call.device(), handle, false, wait));
 }

@@ -202,6 +202,11 @@ class Connection final : private MessageSink {
     if (pending.idle()) streams_.output().settle(starts);
     return error;
   }
+  // Instead of such a wait, if all that is left of the stream is arrivals (Streams::only_arrivals()): the
+  // worker waits, so that what any stream gets from now on follows them. The call goes on. Arrivals change no
+  // memory that the program sees: nothing that is mirrored has to come back.
+  // REQUIRES: neither is_capturing() nor is_sharing()
+  hipError_t leave_wait(int device, std::uint64_t stream);
   // Every synchronizing call does this after the worker's answer: waits for the copies that belong to it, and
   // returns the first of `error` and the faults noted.
   hipError_t synchronized_stream(int device, std::uint64_t stream, hipError_t error);
@@ -232,6 +237,7 @@ class Connection final : private MessageSink {
                            std::span<const std::byte> tail);
   hipError_t record_event(protocol::OpTraits what, int device, std::span<const std::byte> head);
   hipError_t finish_for_sharers(protocol::OpTraits what, int device, std::span<const std::byte> head);
+  hipError_t land_copies(int device, std::uint64_t stream);
   hipError_t pass_file(int file, std::uint64_t& number);
   void lose_endpoint(const Status& otherwise);
   Status read_control(LaneWatch& lanes);

@@ -2,6 +2,8 @@
 // Waits for streams and devices of the worker, and for the transfers that belong to them.
 #include "proxy/session/connection.h"
 
+#include <type_traits>
+
 namespace tf::proxy {
 
 hipError_t Connection::synchronize_stream(int device, std::uint64_t stream) {
@@ -11,6 +13,22 @@ hipError_t Connection::synchronize_stream(int device, std::uint64_t stream) {
     request.stream = stream;
     return call(device, request);
   });
+}
+
+// What it posts is no work to wait for.
+hipError_t Connection::leave_wait(int device, std::uint64_t stream) {
+  hipError_t error = hipSuccess;
+  const auto send_unnoted = [&](const auto& request) {
+    using Request = std::remove_cvref_t<decltype(request)>;
+    if (error == hipSuccess) error = send(protocol::kTraits<Request>, device, protocol::wire_of(request), {});
+  };
+  if (streams_.asks_for_null(device, stream))
+    send_unnoted(protocol::FollowNullRequest{.stream = stream, .polls = false});
+  const bool is_null = protocol::Handle(stream).is_constant();
+  if (is_null || streams_.pending_work().may_have_work(PendingWork::mark_of(device, stream)))
+    send_unnoted(protocol::FinishStreamRequest{.stream = stream});
+  const hipError_t fault = land_copies(device, stream);
+  return error != hipSuccess ? error : fault;
 }
 
 hipError_t Connection::synchronize_device(int device) {
@@ -24,11 +42,17 @@ hipError_t Connection::synchronize_device(int device) {
   return error;
 }
 
-hipError_t Connection::synchronized_stream(int device, std::uint64_t stream, hipError_t error) {
+// Waits for the copies left running that belong to the stream, and takes its fault.
+hipError_t Connection::land_copies(int device, std::uint64_t stream) {
   streams_.await_copies(device, stream);
-  hipError_t fault = streams_.faults().take_stream(device, stream);
+  const hipError_t fault = streams_.faults().take_stream(device, stream);
   if (fault == kLostError) [[unlikely]]
     lose_endpoint(Status(Code::kPeerLost, "a copy did not finish"));
+  return fault;
+}
+
+hipError_t Connection::synchronized_stream(int device, std::uint64_t stream, hipError_t error) {
+  hipError_t fault = land_copies(device, stream);
   if (error == hipSuccess) {
     if (stream == 0) {
       // The null stream waits for every blocking stream; it also reports their failures.

@@ -8,8 +8,10 @@ namespace tf::proxy {
 
 void PendingWork::change(std::size_t index, std::uint64_t now, std::uint64_t mark) {
   Word& word = words_[index];
-  while (now != mark && now != kSeveral) {
-    const std::uint64_t next = now == kNone || now == (mark | kOwed) ? mark : kSeveral;
+  const std::uint64_t plain = mark & ~kFlags;
+  while (now != mark && now != plain && now != kSeveral) {
+    const bool is_ours = is_mark(now) && (now & ~kFlags) == plain;
+    const std::uint64_t next = now == kNone ? mark : is_ours ? plain : kSeveral;
     const bool was_none = now == kNone;
     // Release, here and below: a thread that sees the mark sees it counted.
     if (was_none) marked_.fetch_add(unit_of(index), std::memory_order_relaxed);
@@ -38,7 +40,7 @@ PendingWork::Proof PendingWork::begin(std::uint64_t mark, bool all) {
     return proof;
   }
   for (const std::size_t index : {word_of(mark), word_of(mark) + kWords})
-    if ((words_[index].load(std::memory_order_relaxed) & ~kOwed) == mark) claim(proof, index);
+    if ((words_[index].load(std::memory_order_relaxed) & ~kFlags) == mark) claim(proof, index);
   return proof;
 }
 

@@ -11,6 +11,7 @@
 // only a wait for the whole device empties a shared word.
 //
 // There are two sets of words: one for work that may read or write the program's memory, one for other work.
+// The second also says whether a stream's work is arrivals and nothing else (Leaves::kArrival).
 //
 // A synchronous copy to the device waits natively for what is before it. Here it may return earlier, if the
 // program can only find out by asking (owe()). What was pending then is marked as owed until more work is
@@ -19,6 +20,7 @@
 // Posting to the same stream again costs a load and a comparison. Any thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -33,6 +35,7 @@ namespace tf::proxy {
 enum class Leaves : std::uint8_t {
   kNothing,   // no work, but it may fail
   kWork,      // work on its stream, which leaves the program's memory alone
+  kArrival,   // the same: bytes on their way to device memory, already read from the program's. Cannot fail
   kHostWork,  // work on its stream that may read or write memory of the program's
 };
 struct Trace {
@@ -68,7 +71,9 @@ class PendingWork {
     const std::size_t index = word_of(mark) + (leaves == Leaves::kHostWork ? 0 : kWords);
     // Acquire: a thread that finds a mark finds it counted (pairs with change()).
     const std::uint64_t now = words_[index].load(std::memory_order_acquire);
-    if (now != mark) change(index, now, mark);
+    if (leaves == Leaves::kArrival) mark |= kArrivals;
+    // What is on the stream beside arrivals stays marked.
+    if (now != mark && now != (mark & ~kArrivals)) change(index, now, mark);
   }
   // A call has posted something that leaves no work behind, and may yet fail.
   void posted() {
@@ -91,6 +96,24 @@ class PendingWork {
   bool may_have_work(std::uint64_t mark) const {
     return may_have_device_work(mark) || words_[word_of(mark)].load(std::memory_order_relaxed) != kNone;
   }
+  // All work that is left of the stream of this mark is arrivals, or there is none, and no failure can still
+  // be reported.
+  bool only_arrivals(std::uint64_t mark) const {
+    if (unheard_.load(std::memory_order_acquire)) return false;
+    const std::size_t index = word_of(mark);  // the words are the thread's own
+    const std::uint64_t arriving = words_[index + kWords].load(std::memory_order_relaxed);
+    return words_[index].load(std::memory_order_relaxed) == kNone &&
+           (arriving == kNone || arriving == (mark | kArrivals));
+  }
+  // The same of all streams.
+  bool only_arrivals() const {
+    const auto is_light = [](const Word& word) {
+      const std::uint64_t now = word.load(std::memory_order_relaxed);
+      return now == kNone || (is_mark(now) && (now & kFlags) == kArrivals);
+    };
+    return !unheard_.load(std::memory_order_acquire) && !any_host_work() &&
+           std::all_of(words_.begin() + kWords, words_.end(), is_light);
+  }
   // Also, no failure can still be reported.
   bool quiet() const { return idle() && !unheard_.load(std::memory_order_acquire); }
 
@@ -112,8 +135,8 @@ class PendingWork {
     for (Word& word : words_) {
       std::uint64_t now = word.load(std::memory_order_relaxed);
       // A word that changes meanwhile has later work, or is waited for.
-      if (is_mark(now) && (now & kOwed) == 0 && is_before(now))
-        word.compare_exchange_strong(now, now | kOwed, std::memory_order_relaxed);
+      if (is_mark(now) && (now & kOwed) == 0 && is_before(now & ~kFlags))
+        word.compare_exchange_strong(now, (now & ~kFlags) | kOwed, std::memory_order_relaxed);
     }
   }
   // Some work is left, and all of it is owed: of the stream of this mark, or of streams for whose marks
@@ -138,6 +161,8 @@ class PendingWork {
   static constexpr std::uint64_t kProof = std::uint64_t{1} << 63;       // | a number; handles have less
   static constexpr std::uint64_t kNullStream = std::uint64_t{1} << 62;  // | device
   static constexpr std::uint64_t kOwed = std::uint64_t{1} << 61;        // | a mark
+  static constexpr std::uint64_t kArrivals = std::uint64_t{1} << 60;    // | a mark, of arrivals alone
+  static constexpr std::uint64_t kFlags = kOwed | kArrivals;            // no mark has both
   using Word = std::atomic<std::uint64_t>;
 
   // Of one stream, not "none", "several", or a proof.
@@ -158,7 +183,7 @@ class PendingWork {
   template <typename IsAsked>
   static void look(const Word& word, IsAsked is_asked, Left& left) {
     const std::uint64_t now = word.load(std::memory_order_relaxed);
-    if (now == kNone || (is_mark(now) && !is_asked(now & ~kOwed))) return;
+    if (now == kNone || (is_mark(now) && !is_asked(now & ~kFlags))) return;
     ((is_mark(now) && (now & kOwed) != 0) ? left.owed : left.later) = true;
   }
   void change(std::size_t index, std::uint64_t now, std::uint64_t mark);

@@ -52,6 +52,16 @@ bool Streams::owes_wait(int device, std::uint64_t stream) const {
   return pending_work_.owes(PendingWork::mark_of(device, stream));
 }
 
+bool Streams::only_arrivals(int device, std::uint64_t stream) const {
+  if (output_.outstanding()) return false;  // a wait brings the output
+  const std::uint64_t null = PendingWork::mark_of(device_of(device, stream), 0);
+  // A stream that follows the null stream follows all that the null stream's work has followed.
+  const bool alone =
+      !protocol::Handle(stream).is_constant() && (!pending_work_.may_have_work(null) || !is_blocking(stream));
+  return alone ? pending_work_.only_arrivals(PendingWork::mark_of(device, stream))
+               : pending_work_.only_arrivals();
+}
+
 // The stream continues when the event's stream has reached it: copies before that land first, wherever the
 // wait is.
 void Streams::note_join(int device, std::uint64_t stream, std::uint64_t event) {

@@ -92,6 +92,10 @@ class Streams {
     return recording.recorded && recording.owed_waits != owed_waits(recording.device);
   }
 
+  // All that the stream's work and what is ordered before it can be is bytes on their way to device memory: a
+  // wait for it shows the program nothing.
+  bool only_arrivals(int device, std::uint64_t stream) const;
+
   // The copies left running that are done when the stream reaches `through` (transfers.h): lists them, or
   // waits for them.
   std::vector<Reach> copies_of(int device, std::uint64_t stream, std::uint64_t through = UINT64_MAX) {

@@ -99,6 +99,17 @@ void synchronize_stream(Call& call, const protocol::SynchronizeStreamRequest& re
       [stream](const protocol::HipTable& hip) { return hip.hipStreamSynchronize(stream); });
 }
 
+void finish_stream(Call& call, const protocol::FinishStreamRequest& request) {
+  if (!call.use_device()) return;
+  SessionState& session = call.session();
+  hipStream_t stream = nullptr;
+  int device = 0;
+  if (!session.streams.find(request.stream, stream, device)) return call.finish(hipErrorInvalidHandle);
+  hipError_t error = hipErrorNotReady;
+  const auto is_over = [&] { return (error = session.hip.hipStreamQuery(stream)) != hipErrorNotReady; };
+  if (session.life.wait_until(is_over)) call.finish(error);
+}
+
 void query_stream(Call& call, const protocol::QueryStreamRequest& request) {
   if (!call.use_device()) return;
   hipStream_t stream = nullptr;

@@ -71,6 +71,43 @@ TEST(PendingWork, CountsNothingTwice) {
   }
 }
 
+// Arrivals are work like any other, but that a wait for them shows nothing.
+TEST(PendingWork, KnowsWhenOnlyArrivalsAreLeft) {
+  PendingWork work;
+  EXPECT_TRUE(work.only_arrivals(kStream)) << "none is not more";
+  work.started(kStream, Leaves::kArrival);
+  work.started(kStream, Leaves::kArrival);
+  EXPECT_FALSE(work.idle());
+  EXPECT_TRUE(work.only_arrivals(kStream));
+  EXPECT_TRUE(work.only_arrivals());
+  work.started(kOther, Leaves::kWork);
+  EXPECT_TRUE(work.only_arrivals(kStream));
+  EXPECT_FALSE(work.only_arrivals());
+  work.started(kOther, Leaves::kArrival);
+  EXPECT_FALSE(work.only_arrivals(kOther)) << "the earlier work is still there";
+  work.started(kStream, Leaves::kHostWork);
+  EXPECT_FALSE(work.only_arrivals(kStream));
+  wait_for(work, kStream);
+  wait_for(work, kOther);
+  EXPECT_TRUE(work.idle());
+  work.started(kStream, Leaves::kArrival);
+  constexpr std::uint64_t kTwin = kStream + PendingWork::kStreamWords;
+  work.started(kTwin, Leaves::kArrival);
+  EXPECT_FALSE(work.only_arrivals(kStream)) << "whose work it is, a shared word does not say";
+  wait_for(work, kNull, true);
+  EXPECT_TRUE(work.idle());
+}
+
+TEST(PendingWork, OwesArrivalsAsOtherWork) {
+  PendingWork work;
+  work.started(kStream, Leaves::kArrival);
+  work.owe([](std::uint64_t mark) { return mark == kStream; });
+  EXPECT_TRUE(work.owes(kStream));
+  EXPECT_FALSE(work.only_arrivals(kStream));
+  wait_for(work, kStream);
+  EXPECT_TRUE(work.idle());
+}
+
 TEST(PendingWork, AStreamThatComesOrGoesHasNothingToDo) {
   PendingWork work;
   protocol::StreamCreateRequest create{};
