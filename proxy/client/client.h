@@ -93,6 +93,11 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
 
   // The allocation at `base` is about to be freed: from now on nobody can open it.
   void unshare(int device, std::uint64_t base);
+  // Frees our host memory, and forgets its key. Waits for all devices.
+  hipError_t free_host(const HostRange& range) {
+    static_cast<void>(shared_memory_.freed(range.base));
+    return host_allocations_.free(range);
+  }
   // Physical or foreign memory is no longer mapped at `base`.
   void end_mapping(std::uint64_t base);
   // hipMalloc, and hipFree of what is no managed memory.

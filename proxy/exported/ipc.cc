@@ -2,6 +2,7 @@
 // Device memory shared between processes: the worker knows the memory by a key, which the handles carry.
 
 #include "hipcore/abi/rules.h"
+#include "proxy/base/log.h"
 #include "proxy/exported/sharing.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
@@ -9,11 +10,26 @@
 #include "transport/base/mutex.h"
 
 namespace tf::proxy::custom {
+namespace {
+
+// Fine-grained memory that is host memory (hipExtMallocWithFlags). Libraries ask for its handle before they
+// know whether another process needs it: RCCL does for ranks of one process.
+hipError_t name_host_memory(Client& client, const HostRange& range, hipIpcMemHandle_t& handle) {
+  const auto key = client.shared_memory().name_privately(range.base);
+  if (!key) return hipErrorOperatingSystem;
+  handle = write_handle({*key, kOffsetOnHost});
+  return hipSuccess;
+}
+
+}  // namespace
 
 hipError_t hipIpcGetMemHandle(ApiCall& call, hipIpcMemHandle_t* handle, void* pointer) {
   if (handle == nullptr || pointer == nullptr) return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
   Client& client = call.client();
+  const auto host = client.host_memory().find(pointer);
+  if (host && host->kind == HostRange::Kind::kFineGrained)
+    return call.finish(name_host_memory(client, *host, *handle));
   auto found = client.device_memory().find_block(to_raw(pointer));
   if (!found || client.pools().owns(found->base)) return call.finish(hipErrorInvalidDevicePointer);
   return call.finish(share_memory(client, *found, pointer, *handle));
@@ -25,6 +41,13 @@ hipError_t hipIpcOpenMemHandle(ApiCall& call, void** pointer, hipIpcMemHandle_t 
     return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
   if (call.client().shared_memory().is_ours(ticket->key)) return call.finish(hipErrorInvalidContext);
+  if (ticket->offset == kOffsetOnHost) {
+    static LogOnce told;
+    told.line(
+        "hipIpcOpenMemHandle: it is memory of hipExtMallocWithFlags, which the exporting process has as "
+        "host memory; other processes can open memory of hipMalloc (hipErrorNotSupported)");
+    return call.finish(hipErrorNotSupported);
+  }
   return call.finish(open_shared(call, *ticket, SharedMemory::Way::kIpc, pointer));
 }
 

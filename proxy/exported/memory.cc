@@ -133,7 +133,7 @@ hipError_t hipFree(ApiCall& call, void* pointer) {
   std::uint64_t address = to_raw(pointer);
   if (auto host = client.host_memory().find(pointer); host && host->owned()) {
     const bool whole = host->base == address && !host->is_variable;
-    return call.finish(whole ? client.host_allocations().free(*host) : hipErrorInvalidValue);
+    return call.finish(whole ? client.free_host(*host) : hipErrorInvalidValue);
   }
   if (const auto verdict = client.graphs().library().free_memory(pointer)) return call.finish(*verdict);
   if (client.external_memory().free(pointer)) return call.finish(hipSuccess);

@@ -148,8 +148,7 @@ hipError_t hipFreeAsync(ApiCall& call, void* pointer, hipStream_t stream) {
   // Fine-grained memory that is host memory is in no pool: it is freed when the devices are done.
   const auto host = client.host_memory().find(pointer);
   if (host && host->kind == HostRange::Kind::kFineGrained)
-    return call.finish(host->base == to_raw(pointer) ? client.host_allocations().free(*host)
-                                                     : hipErrorInvalidValue);
+    return call.finish(host->base == to_raw(pointer) ? client.free_host(*host) : hipErrorInvalidValue);
   // Another process's: nothing of it is left to wait for.
   if (const auto imported = client.shared_memory().close(to_raw(pointer), SharedMemory::Way::kPool))
     return call.finish(close_shared(call, *imported));

@@ -14,6 +14,7 @@
 #include "hipcore/wire/device_snapshot.h"
 #include "proxy/base/handles.h"
 #include "transport/base/mutex.h"
+#include "transport/net/attach.h"
 
 namespace tf::proxy {
 namespace {
@@ -106,6 +107,18 @@ std::optional<SharedKey> SharedMemory::key_of(std::uint64_t base) const {
   const MutexLock lock(mutex_);
   auto found = keys_.find(base);
   return found == keys_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<SharedKey> SharedMemory::name_privately(std::uint64_t base) {
+  const MutexLock lock(order_);
+  if (auto known = key_of(base)) return known;
+  Result<net::Token> random = net::Token::random();
+  if (!random) return std::nullopt;
+  SharedKey key;
+  static_assert(sizeof key == sizeof random->bytes);
+  std::memcpy(&key, random->bytes.data(), sizeof key);
+  shared(base, key);
+  return key;
 }
 
 bool SharedMemory::is_ours(const SharedKey& key) const {

@@ -30,6 +30,8 @@ struct MemoryTicket {
   SharedKey key;
   std::uint64_t offset = 0;  // of the exporter's pointer in its allocation
 };
+// In place of an offset: the memory is the exporter's host memory, which no other process can open.
+inline constexpr std::uint64_t kOffsetOnHost = UINT64_MAX;
 hipIpcMemHandle_t write_handle(const MemoryTicket& ticket);
 // Nothing: not one of our handles.
 std::optional<MemoryTicket> read_handle(const hipIpcMemHandle_t& handle);
@@ -53,6 +55,9 @@ class SharedMemory {
   Mutex& order() TF_RETURN_CAPABILITY(order_) { return order_; }
   void shared(std::uint64_t base, const SharedKey& key);
   std::optional<SharedKey> key_of(std::uint64_t base) const;
+  // The key of memory that the worker does not share: ours, and freed() forgets it. Nothing: the system gives
+  // no random bytes.
+  std::optional<SharedKey> name_privately(std::uint64_t base);
   bool is_ours(const SharedKey& key) const;
   // The allocation at `base` is being freed: returns its key, which must be withdrawn.
   std::optional<SharedKey> freed(std::uint64_t base);
