@@ -38,6 +38,7 @@ class Tests:
     timeout_s: int = 40    # of one case
     ours: bool = False     # a program in OURS, which is one case
     suite: str = 'trixie'
+    agents: int = 1        # devices of the stand-in
 
     def folder(self):
         return OURS if self.ours else f'{FOLDER}/{self.package}'
@@ -61,6 +62,7 @@ ALL = (
     Tests('libhipblas0', 'hipblas_calls', timeout_s=300, ours=True),
     Tests('libhipfft0-tests', 'hipfft-test', ('hipfftTest.RunR2C', 'hipfftTest.Create*',
                                               'pow2_1D/accuracy_test.vs_fftw/complex_forward_len_4_single_ip_*'), 120),
+    Tests('librccl1-tests', 'rccl_collectives', timeout_s=300, ours=True, agents=2),
     # AMD's runtime 6.4.3.
     Tests('libggml0-backend-hip llama.cpp', 'llama_text', timeout_s=120, ours=True, suite='sid'),
     Tests('libggml0-backend-hip llama.cpp-tests', 'ggml_operations', timeout_s=300, ours=True, suite='sid'),
@@ -109,7 +111,9 @@ def carry(build):
 
 def run(options, tests):
     """The rows of tools/fidelity for the cases of one program."""
-    command = ['env', f"LD_LIBRARY_PATH={options.build / 'lib/amd-standin'}", ROOT / 'tools/fidelity',
+    # The worker's surroundings too, which has the devices.
+    surroundings = [f"LD_LIBRARY_PATH={options.build / 'lib/amd-standin'}", f'HSA_STANDIN_AGENTS={tests.agents}']
+    command = ['env', *surroundings, ROOT / 'tools/fidelity',
                tests.folder(), *tests.filters(), '--runtime', 'amd', '--build', options.build, '--json',
                '--timeout', tests.timeout_s, '--jobs', options.jobs, '--ways', ','.join(WAYS)]
     output, status = chroot(options, tests, command)
