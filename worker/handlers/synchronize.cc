@@ -106,7 +106,10 @@ void finish_stream(Call& call, const protocol::FinishStreamRequest& request) {
   int device = 0;
   if (!session.streams.find(request.stream, stream, device)) return call.finish(hipErrorInvalidHandle);
   hipError_t error = hipErrorNotReady;
-  const auto is_over = [&] { return (error = session.hip.hipStreamQuery(stream)) != hipErrorNotReady; };
+  const auto is_over = [&] {
+    error = session.hip.hipStreamQuery(stream);
+    return error != hipErrorNotReady;
+  };
   if (session.life.wait_until(is_over)) call.finish(error);
 }
 
