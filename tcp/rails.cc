@@ -3,6 +3,7 @@
 #include "tcp/rails.h"
 
 #include <chrono>
+#include <cstddef>
 #include <iterator>
 #include <thread>
 #include <utility>
@@ -19,6 +20,10 @@ constexpr std::chrono::seconds kRailLimit{3};
 net::Address with_port_of(const net::Address& rail, const net::Address& worker) {
   if (rail.port() != 0) return rail;
   return net::Address::tcp(rail.host(), worker.is_unix() ? net::kDefaultPort : worker.port());
+}
+
+std::string remark_on(const net::Address& rail, const Status& why) {
+  return "payload does not go over " + rail.to_string() + " (TF_TCP_RAILS): " + why.message();
 }
 
 // The first payload connection to each rail that answers; all are asked at the same time. Returns those.
@@ -40,11 +45,30 @@ std::vector<net::Address> probe(const net::Address& worker, const std::vector<ne
       dialled.sockets.push_back(std::move(*answers[index]));
       alive.push_back(address);
     } else {
-      dialled.remarks.push_back("payload does not go over " + address.to_string() +
-                                " (TF_TCP_RAILS): " + answers[index].status().message());
+      dialled.remarks.push_back(remark_on(address, answers[index].status()));
     }
   }
   return alive;
+}
+
+// The other payload connections, to the rails in turn. A rail that no longer answers keeps those that it has.
+Status dial_others(const net::Address& worker, std::vector<net::Address> alive, std::size_t count,
+                   Deadline deadline, DialledRails& dialled) {
+  while (dialled.sockets.size() < count) {
+    const std::size_t turn = alive.empty() ? 0 : dialled.sockets.size() % alive.size();
+    Result<net::OwnedFd> socket = alive.empty()
+                                      ? net::dial(worker, deadline)
+                                      : net::dial(alive[turn], deadline.sooner(Deadline::after(kRailLimit)));
+    if (socket) {
+      dialled.sockets.push_back(std::move(*socket));
+    } else if (alive.empty()) {
+      return socket.status();
+    } else {
+      dialled.remarks.push_back("more " + remark_on(alive[turn], socket.status()));
+      alive.erase(alive.begin() + static_cast<std::ptrdiff_t>(turn));
+    }
+  }
+  return Status::ok();
 }
 
 }  // namespace
@@ -54,12 +78,8 @@ Result<DialledRails> dial_rails(const net::Address& worker, const std::vector<ne
   DialledRails payload;
   if (!rails.empty()) {
     std::vector<net::Address> alive = probe(worker, rails, deadline, payload);
-    if (alive.empty()) alive.push_back(worker);
-    while (payload.sockets.size() < layout.payload_lanes) {
-      Result<net::OwnedFd> socket = net::dial(alive[payload.sockets.size() % alive.size()], deadline);
-      if (!socket) return socket.status();
-      payload.sockets.push_back(std::move(*socket));
-    }
+    const Status all = dial_others(worker, std::move(alive), layout.payload_lanes, deadline, payload);
+    if (!all) return all;
   }
   const auto own = layout.connections() - static_cast<unsigned>(payload.sockets.size());
   Result<std::vector<net::OwnedFd>> sockets = net::dial_all(worker, own, deadline);

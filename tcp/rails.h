@@ -20,7 +20,7 @@ struct DialledRails {
 };
 
 // Connects to `worker` and, for payload, to `rails`; to `worker` if there are none, or none answers. A rail
-// that does not answer soon is left out, and the others get its connections.
+// that does not answer soon, or not for every connection, is left out, and the others get its connections.
 Result<DialledRails> dial_rails(const net::Address& worker, const std::vector<net::Address>& rails,
                                 const Layout& layout, Deadline deadline);
 
