@@ -14,8 +14,8 @@ hipError_t hipEventCreateWithFlags(OUT(event) hipEvent_t* event, unsigned int fl
 POST(0x0412) NO_WORK hipError_t hipEventDestroy(CONSUMES(event) hipEvent_t event);
 POST(0x0413) WORK(stream) RECORDS(event)
 hipError_t hipEventRecord(IN(event) hipEvent_t event, IN(stream) hipStream_t stream);
-CALL(0x0414) hipError_t hipEventElapsedTime(OUT() float* milliseconds, IN(event) hipEvent_t start,
-                                            IN(event) hipEvent_t stop);
+CALL(0x0414) ASKS(time) hipError_t hipEventElapsedTime(OUT() float* milliseconds, IN(event) hipEvent_t start,
+                                                       IN(event) hipEvent_t stop);
 CUSTOM(wait) ASKS(pending) hipError_t hipEventSynchronize(IN(event) hipEvent_t event);
 CUSTOM(wait) ASKS(pending) hipError_t hipEventQuery(IN(event) hipEvent_t event);
 

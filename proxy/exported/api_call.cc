@@ -147,8 +147,24 @@ void ApiCall::await_owed(const protocol::EventElapsedTimeRequest& request) {
     if (!recording || recording->reached || !connection.streams().owes_wait(*recording)) continue;
     client_->about_to_wait();
     // What it answers, the call that follows answers too.
-    static_cast<void>(connection.call(device(), protocol::SynchronizeEventRequest{.event = event}));
+    protocol::SynchronizeEventReply untimed{};
+    static_cast<void>(connection.call(device(), protocol::SynchronizeEventRequest{.event = event}, untimed));
   }
+}
+
+hipError_t ApiCall::call(const protocol::EventElapsedTimeRequest& request,
+                         protocol::EventElapsedTimeReply& reply) {
+  Streams& streams = client_->streams();
+  const auto known = streams.times().find(streams.recordings(), request.start, request.stop);
+  if (known && !client_->connection().lost()) {
+    reply.milliseconds = *known;
+    return finish(hipSuccess);
+  }
+  await_owed(request);
+  const hipError_t error = call_bytes(request.kOp, std::as_bytes(std::span(&request, 1)), {},
+                                      std::as_writable_bytes(std::span(&reply, 1)));
+  if (error == hipSuccess) streams.times().learn(request.start, request.stop);
+  return error;
 }
 
 hipError_t ApiCall::wait_for_fill(hipError_t error) {

@@ -82,19 +82,14 @@ class ApiCall {
     }
     return error;
   }
-  // Work that an earlier call should have waited for (Streams::owe_wait()) is over before the worker is
-  // asked.
-  template <typename Request>
-  void await_owed(const Request&) {}
-  void await_owed(const protocol::EventElapsedTimeRequest& request);
-
   // CALL: waits for the reply; `reply` is filled when the result is hipSuccess (or hipErrorNotReady).
   template <typename Request, typename Reply>
   hipError_t call(const Request& request, Reply& reply, std::span<const std::byte> tail = {}) {
-    await_owed(request);
     return call_bytes(Request::kOp, std::as_bytes(std::span(&request, 1)), tail,
                       std::as_writable_bytes(std::span(&reply, 1)));
   }
+  // The time may be known (EventTimes).
+  hipError_t call(const protocol::EventElapsedTimeRequest& request, protocol::EventElapsedTimeReply& reply);
   // CALL whose reply carries nothing but the error.
   template <typename Request>
   hipError_t call(const Request& request, std::span<const std::byte> tail = {}) {
@@ -116,6 +111,9 @@ class ApiCall {
 
  private:
   void recycle();
+  // Work that an earlier call should have waited for (Streams::owe_wait()) is over before the worker is
+  // asked.
+  void await_owed(const protocol::EventElapsedTimeRequest& request);
   bool translate_constant(protocol::HandleKind kind, std::uint64_t& handle);
   hipError_t post_bytes(protocol::OpTraits what, std::span<const std::byte> head,
                         std::span<const std::byte> tail, Trace trace);

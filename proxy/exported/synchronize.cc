@@ -97,8 +97,34 @@ hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
 
 namespace {
 
-// Asks the worker about the event, and takes the failures of its stream. An event that was never recorded is
-// done, and has no failure.
+// Asks the worker, with the time since the event that the program will want to know (EventTimes).
+template <typename Request>
+hipError_t ask_worker(Client& client, int device, Request request, const EventRecording& recording) {
+  EventRecordings& recordings = client.streams().recordings();
+  const auto question = recordings.ask(request.event);
+  const std::uint64_t start = client.streams().times().start_of(request.event);
+  const auto started = start != 0 ? recordings.find(start) : std::nullopt;
+  const bool timed = started && started->recorded && !started->shared && !recording.shared;
+  if (timed) request.since = start;
+  const auto since = timed ? recordings.ask(start) : EventRecordings::Question{};
+  protocol::SynchronizeEventReply reply{};
+  static_assert(sizeof reply == sizeof(protocol::QueryEventReply));
+  hipError_t error = hipSuccess;
+  if (client.streams().owes_wait(recording))
+    error = client.connection().call(
+        device, protocol::SynchronizeEventRequest{.event = request.event, .since = request.since}, reply);
+  else
+    error = client.connection().call(device, request, reply);
+  if (error != hipSuccess) return error;
+  const auto stop_stamp = recordings.note_reached(request.event, question);
+  if (!timed || reply.timed == 0 || !stop_stamp) return error;
+  if (const auto start_stamp = recordings.note_reached(start, since))
+    client.streams().times().note({start, request.event, *start_stamp, *stop_stamp, reply.milliseconds});
+  return error;
+}
+
+// Asks about the event, and takes the failures of its stream. An event that was never recorded is done, and
+// has no failure.
 template <typename Request>
 hipError_t ask_event(Client& client, int device, const Request& request) {
   if (client.graphs().capturing()) {
@@ -112,11 +138,7 @@ hipError_t ask_event(Client& client, int device, const Request& request) {
   hipError_t error = hipSuccess;
   if (!reached) {
     client.about_to_wait();
-    const EventRecordings::Question question = client.streams().recordings().ask(request.event);
-    error = client.streams().owes_wait(*recording)
-                ? client.connection().call(device, protocol::SynchronizeEventRequest{.event = request.event})
-                : client.connection().call(device, request);
-    if (error == hipSuccess) client.streams().recordings().note_reached(request.event, question);
+    error = ask_worker(client, device, request, *recording);
   }
   if (error != hipSuccess || !recording->recorded) return error;
   // Copies before it land here first.

@@ -239,7 +239,8 @@ hipError_t Connection::finish_for_sharers(protocol::OpTraits what, int device,
   const std::uint64_t event = what.event_of(head);
   auto facts = streams_.recordings().find(event);
   if (!facts || !facts->shared) return hipSuccess;
-  hipError_t error = call(device, protocol::QueryEventRequest{event});
+  protocol::QueryEventReply untimed{};
+  const hipError_t error = call(device, protocol::QueryEventRequest{.event = event}, untimed);
   return error == hipErrorNotReady ? hipSuccess : error;
 }
 

@@ -95,16 +95,30 @@ EventRecordings::Question EventRecordings::ask(std::uint64_t event) {
   return writing.after();
 }
 
-void EventRecordings::note_reached(std::uint64_t event, Question question) {
+std::optional<EventRecordings::Question> EventRecordings::note_reached(std::uint64_t event,
+                                                                       Question question) {
   Slot& slot = slot_of(event);
+  constexpr std::uint32_t kBoth = kAsked | kReached;
+  // Noted already: nothing to write, and earlier stamps stay true.
+  const bool noted = (slot.device_and_marks.load(std::memory_order_acquire) & kBoth) == kBoth;
+  if (noted && is_unchanged(event, question)) return question;
   std::uint32_t expected = question;
-  if (!slot.version.compare_exchange_strong(expected, question + 1, std::memory_order_acq_rel)) return;
+  if (!slot.version.compare_exchange_strong(expected, question + 1, std::memory_order_acq_rel))
+    return std::nullopt;
   const std::uint32_t marks = slot.device_and_marks.load(std::memory_order_relaxed);
   // The marks distinguish recordings from questions: a record() that finds them changed writes, and so is
   // seen here.
-  if (slot.event.load(std::memory_order_relaxed) == event && (marks & kAsked) != 0)
-    slot.device_and_marks.store(marks | kReached, std::memory_order_release);
+  const bool is_its = slot.event.load(std::memory_order_relaxed) == event && (marks & kAsked) != 0;
+  if (is_its) slot.device_and_marks.store(marks | kReached, std::memory_order_release);
   slot.version.store(question + 2, std::memory_order_release);
+  return is_its ? std::optional(question + 2) : std::nullopt;
+}
+
+bool EventRecordings::is_unchanged(std::uint64_t event, Question stamp) const {
+  const Slot* slot = slots_.find(protocol::Handle(event).index());
+  // Acquire: the version is read after it.
+  return slot != nullptr && slot->event.load(std::memory_order_acquire) == event &&
+         slot->version.load(std::memory_order_acquire) == stamp;
 }
 
 std::optional<EventRecording> EventRecordings::find(std::uint64_t event) const {

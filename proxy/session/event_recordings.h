@@ -39,7 +39,10 @@ class EventRecordings {
   // unnoticed between question and answer.
   using Question = std::uint32_t;
   Question ask(std::uint64_t event);
-  void note_reached(std::uint64_t event, Question question);
+  // Returns a stamp of that recording; nothing: it was recorded or reached otherwise in between.
+  std::optional<Question> note_reached(std::uint64_t event, Question question);
+  // The event's last recording is the one of this stamp.
+  bool is_unchanged(std::uint64_t event, Question stamp) const;
 
  private:
   struct Slot {

@@ -17,6 +17,7 @@
 #include "hipcore/wire/handle.h"
 #include "proxy/base/handles.h"
 #include "proxy/session/event_recordings.h"
+#include "proxy/session/event_times.h"
 #include "proxy/session/faults.h"
 #include "proxy/session/kernel_output.h"
 #include "proxy/session/pending_work.h"
@@ -42,6 +43,7 @@ class Streams {
   bool quiet() const { return pending_work_.quiet() && !output_.outstanding(); }
   bool idle() const { return pending_work_.idle() && !output_.outstanding(); }
   EventRecordings& recordings() { return recordings_; }
+  EventTimes& times() { return times_; }
 
   // The device that work on `stream` runs on. `device`, here and below: of the calling thread.
   int device_of(int device, std::uint64_t stream) const {
@@ -124,6 +126,7 @@ class Streams {
   HandleTable& streams_;
   HandleTable& events_;
   EventRecordings recordings_;
+  EventTimes times_;
   Faults faults_;
   Transfers transfers_;
   PendingWork pending_work_;

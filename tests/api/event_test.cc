@@ -2,6 +2,7 @@
 // Events: recording, asking, times.
 #include <array>
 #include <chrono>
+#include <memory>
 #include <thread>
 
 #include "hipcore/newer/launch.h"
@@ -50,6 +51,85 @@ TEST(Event, NeverRecorded) {
   HIP_OK(hipEventSynchronize(event));
   float milliseconds = 0;
   EXPECT_EQ(hipEventElapsedTime(&milliseconds, event, other), hipErrorInvalidHandle);
+}
+
+// A time that was said before is of earlier recordings.
+TEST(Event, TimesAreOfTheLastRecordings) {
+  constexpr std::chrono::milliseconds kGap{20};
+  TestStream stream;
+  TestEvent start;
+  TestEvent stop;
+  const auto measured = [&] {
+    float milliseconds = -1;
+    EXPECT_EQ(hipEventSynchronize(stop), hipSuccess);
+    EXPECT_EQ(hipEventElapsedTime(&milliseconds, start, stop), hipSuccess);
+    float again = -1;
+    EXPECT_EQ(hipEventElapsedTime(&again, start, stop), hipSuccess);
+    EXPECT_EQ(again, milliseconds);
+    return milliseconds;
+  };
+  for (int round = 1; round <= 3; ++round) {
+    HIP_OK(hipEventRecord(start, stream));
+    HIP_OK(hipEventSynchronize(start));
+    std::this_thread::sleep_for(round * kGap);
+    HIP_OK(hipEventRecord(stop, stream));
+    EXPECT_GE(measured(), 0.9F * static_cast<float>(round * kGap.count())) << round;
+  }
+  std::this_thread::sleep_for(kGap);
+  HIP_OK(hipEventRecord(stop, stream));
+  EXPECT_GE(measured(), 0.9F * 4 * static_cast<float>(kGap.count())) << "the stop again";
+  HIP_OK(hipEventRecord(start, stream));
+  HIP_OK(hipEventSynchronize(start));
+  EXPECT_LE(measured(), 0) << "the start again, behind the stop";
+}
+
+TEST(Event, TimesAreOfEachPair) {
+  TestStream stream;
+  TestEvent first;
+  TestEvent second;
+  TestEvent stop;
+  for (int round = 0; round < 3; ++round) {
+    HIP_OK(hipEventRecord(first, stream));
+    HIP_OK(hipEventSynchronize(first));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    HIP_OK(hipEventRecord(second, stream));
+    HIP_OK(hipEventRecord(stop, stream));
+    HIP_OK(hipEventSynchronize(stop));
+    float from_first = 0;
+    float from_second = 0;
+    HIP_OK(hipEventElapsedTime(&from_first, first, stop));
+    HIP_OK(hipEventElapsedTime(&from_second, second, stop));
+    EXPECT_GE(from_first, from_second + 9);
+    HIP_OK(hipEventElapsedTime(&from_first, first, stop));
+    EXPECT_GE(from_first, from_second + 9);
+  }
+}
+
+// The event from which the time is taken goes while another thread waits for it.
+TEST(Event, TheStartOfATimeMayGoFirst) {
+  TestStream stream;
+  TestEvent stop;
+  auto start = std::make_unique<TestEvent>();
+  for (int round = 0; round < 2; ++round) {
+    HIP_OK(hipEventRecord(*start, stream));
+    HIP_OK(hipEventRecord(stop, stream));
+    HIP_OK(hipEventSynchronize(stop));
+    float milliseconds = 0;
+    HIP_OK(hipEventElapsedTime(&milliseconds, *start, stop));
+  }
+  Gate gate;
+  HIP_OK(hipEventRecord(*start, stream));
+  gate.close(stream);
+  HIP_OK(hipEventRecord(stop, stream));
+  std::thread waiter([&] { EXPECT_EQ(hipEventSynchronize(stop), hipSuccess); });
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    gate.open();
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  start.reset();
+  waiter.join();
+  opener.join();
 }
 
 TEST(Event, QueryFollowsTheStream) {

@@ -15,8 +15,9 @@ CONDITIONS = {
     "lease": "when the client has no device memory left to hand out",
     "host": "when devices can use that memory only after the worker has prepared something for it",
     "code": "until the worker has the program's code for that device",
+    "time": "unless the answer to a wait for the event has said it, since the program has asked for that time before",
 }
-SAID = ("CUSTOM", "LOCAL", "COMPOSED", "ANSWERS")  # modes that leave it to ASKS
+SAID = ("CUSTOM", "LOCAL", "COMPOSED", "ANSWERS", "CALL")  # modes that leave it to ASKS; a CALL may
 
 
 def check(functions):

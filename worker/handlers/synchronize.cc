@@ -24,31 +24,58 @@ void note_wait(SessionState& session, ShortWaits::Clock::time_point since) {
   session.tally.device_waits.note(ShortWaits::Clock::now() - since);
 }
 
-// Answers `header` with what `wait`, which uses `object`, returns on a waiter thread with the device current
-// there. `since`: when it began to wait.
-template <typename Wait>
-void wait_elsewhere(SessionState& session, const FrameHeader& header, int device, const void* object,
-                    ShortWaits::Clock::time_point since, Wait wait) {
-  const bool running = session.waiters.run(object, [&session, header, device, since, wait] {
+// Of waits whose answer says nothing but the error.
+struct NoMore {
+  std::span<const std::byte> operator()(const protocol::HipTable&) { return {}; }
+};
+
+// The time since another event, for an event that was waited for (the reply to SynchronizeEvent, QueryEvent).
+class TimeSince {
+ public:
+  // `start` may be null.
+  TimeSince(hipEvent_t start, hipEvent_t stop) : start_(start), stop_(stop) {}
+  std::span<const std::byte> operator()(const protocol::HipTable& hip) {
+    const bool timed =
+        start_ != nullptr && hip.hipEventElapsedTime(&reply_.milliseconds, start_, stop_) == hipSuccess;
+    reply_.timed = timed ? 1 : 0;
+    return std::as_bytes(std::span(&reply_, 1));
+  }
+
+ private:
+  hipEvent_t start_;
+  hipEvent_t stop_;
+  protocol::SynchronizeEventReply reply_{};
+};
+
+// Answers `header` with what `wait`, which uses the objects, returns on a waiter thread with the device
+// current there. `since`: when it began to wait. `more`: what the reply says beside the error.
+template <typename Wait, typename More>
+void wait_elsewhere(SessionState& session, const FrameHeader& header, int device,
+                    const AwaitedObjects& objects, ShortWaits::Clock::time_point since, Wait wait,
+                    More more) {
+  const bool running = session.waiters.run(objects, [&session, header, device, since, wait, more]() mutable {
     hipError_t error = session.hip.hipSetDevice(device);
     if (error == hipSuccess) error = wait(session.hip);
     note_wait(session, since);
-    end_request(session.sender, header, error);
+    end_request(session.sender, header, error, more(session.hip));
   });
   if (!running) end_request(session.sender, header, hipErrorOutOfMemory);
 }
 
-// The request waits for `object` of `device`: `query` asks without waiting, `wait` waits.
-template <typename Query, typename Wait>
-void answer_when_done(Call& call, int device, const void* object, Query query, Wait wait) {
+// The request waits for something of `device` that the objects stand for: `query` asks without waiting,
+// `wait` waits.
+template <typename Query, typename Wait, typename More = NoMore>
+void answer_when_done(Call& call, int device, const AwaitedObjects& objects, Query query, Wait wait,
+                      More more = {}) {
   const hipError_t now = query(call.hip());
   const FrameHeader header = call.header();
-  if (now != hipErrorNotReady) return call.reply(with_output(header, call.hip(), now, wait));
+  if (now != hipErrorNotReady)
+    return call.reply(with_output(header, call.hip(), now, wait), more(call.hip()));
   SessionState& session = call.session();
   ShortWaits::Wait pending;
-  pending.object = object;
+  pending.objects = objects;
   const ShortWaits::Clock::time_point since = pending.since;
-  pending.answer = [&session, header, device, since, query, wait] {
+  pending.answer = [&session, header, device, since, query, wait, more]() mutable {
     // Whoever waits in between has made a device current and relies on it.
     const int before = session.device.get();
     hipError_t error = session.device.use(device);
@@ -56,11 +83,11 @@ void answer_when_done(Call& call, int device, const void* object, Query query, W
     session.device.return_to(before);
     if (error == hipErrorNotReady) return false;
     note_wait(session, since);
-    end_request(session.sender, header, error);
+    end_request(session.sender, header, error, more(session.hip));
     return true;
   };
-  pending.hand_over = [&session, header, device, object, since, wait] {
-    wait_elsewhere(session, header, device, object, since, wait);
+  pending.hand_over = [&session, header, device, objects, since, wait, more] {
+    wait_elsewhere(session, header, device, objects, since, wait, more);
   };
   session.short_waits.add(std::move(pending));
 }
@@ -82,7 +109,7 @@ void synchronize_device(Call& call, const protocol::SynchronizeDeviceRequest&) {
   SessionState& session = call.session();
   const int device = session.device.get();
   answer_when_done(
-      call, device, nullptr,
+      call, device, {},
       [&session, device](const protocol::HipTable& hip) {
         return session.streams.device_idle(device) ? hip.hipDeviceSynchronize() : hipErrorNotReady;
       },
@@ -95,7 +122,7 @@ void synchronize_stream(Call& call, const protocol::SynchronizeStreamRequest& re
   int device = 0;
   if (!call.session().streams.find(request.stream, stream, device)) return call.reply(hipErrorInvalidHandle);
   answer_when_done(
-      call, device, stream, [stream](const protocol::HipTable& hip) { return hip.hipStreamQuery(stream); },
+      call, device, {stream}, [stream](const protocol::HipTable& hip) { return hip.hipStreamQuery(stream); },
       [stream](const protocol::HipTable& hip) { return hip.hipStreamSynchronize(stream); });
 }
 
@@ -124,15 +151,29 @@ void query_stream(Call& call, const protocol::QueryStreamRequest& request) {
   }));
 }
 
+namespace {
+
+// The event whose time since the request asks for. Null: none, or none of the stop's device.
+template <typename Request>
+hipEvent_t start_in(Call& call, const Request& request, const Object& stop) {
+  const Object* const start =
+      request.since == 0 ? nullptr : call.session().objects.find(protocol::HandleKind::kEvent, request.since);
+  return start != nullptr && start->device == stop.device ? static_cast<hipEvent_t>(start->object) : nullptr;
+}
+
+}  // namespace
+
 void synchronize_event(Call& call, const protocol::SynchronizeEventRequest& request) {
   if (!call.use_device()) return;
   const Object* object = call.session().objects.find(protocol::HandleKind::kEvent, request.event);
   if (object == nullptr) return call.reply(hipErrorInvalidHandle);
   const auto event = static_cast<hipEvent_t>(object->object);
+  const auto start = start_in(call, request, *object);
   answer_when_done(
-      call, object->device, event,
+      call, object->device, {event, start},
       [event](const protocol::HipTable& hip) { return hip.hipEventQuery(event); },
-      [event](const protocol::HipTable& hip) { return hip.hipEventSynchronize(event); });
+      [event](const protocol::HipTable& hip) { return hip.hipEventSynchronize(event); },
+      TimeSince(start, event));
 }
 
 void query_event(Call& call, const protocol::QueryEventRequest& request) {
@@ -141,8 +182,11 @@ void query_event(Call& call, const protocol::QueryEventRequest& request) {
   if (object == nullptr) return call.reply(hipErrorInvalidHandle);
   const auto event = static_cast<hipEvent_t>(object->object);
   const hipError_t now = call.hip().hipEventQuery(event);
-  call.reply(with_output(call.header(), call.hip(), now,
-                         [event](const protocol::HipTable& hip) { return hip.hipEventSynchronize(event); }));
+  const hipError_t error =
+      with_output(call.header(), call.hip(), now,
+                  [event](const protocol::HipTable& hip) { return hip.hipEventSynchronize(event); });
+  const hipEvent_t start = error == hipSuccess ? start_in(call, request, *object) : nullptr;
+  call.reply(error, TimeSince(start, event)(call.hip()));
 }
 
 void host_callback(Call& call, const protocol::HostCallbackRequest& request) {

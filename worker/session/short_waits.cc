@@ -32,7 +32,8 @@ void ShortWaits::progress() {
 }
 
 bool ShortWaits::uses(const void* object) const {
-  return std::any_of(waits_.begin(), waits_.end(), [&](const Wait& wait) { return wait.object == object; });
+  return std::any_of(waits_.begin(), waits_.end(),
+                     [&](const Wait& wait) { return is_among(wait.objects, object); });
 }
 
 void ShortWaits::learn(bool was_short) {

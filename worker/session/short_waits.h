@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "transport/base/spin.h"
+#include "worker/session/awaited_objects.h"
 
 namespace tf::worker {
 
@@ -24,7 +25,7 @@ class ShortWaits {
   using Clock = std::chrono::steady_clock;
 
   struct Wait {
-    const void* object = nullptr;     // the runtime's object it waits for, or null
+    AwaitedObjects objects{};
     std::function<bool()> answer;     // false: not ready yet
     std::function<void()> hand_over;  // gives it to a waiter thread, which answers
     Clock::time_point since = Clock::now();
@@ -35,7 +36,7 @@ class ShortWaits {
   // Answers those that are ready, and hands over those that take long.
   void progress();
   bool empty() const { return waits_.empty(); }
-  // A wait uses `object`, which must not be destroyed yet.
+  // A wait uses `object`. REQUIRES: it is not null
   bool uses(const void* object) const;
 
  private:

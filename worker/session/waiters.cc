@@ -21,7 +21,7 @@ void WaiterPool::stop() {
   for (std::thread& thread : threads) thread.join();
 }
 
-bool WaiterPool::run(const void* object, std::function<void()> job) {
+bool WaiterPool::run(const AwaitedObjects& objects, std::function<void()> job) {
   const MutexLock lock(mutex_);
   if (stopping_ || jobs_.size() >= kWaiterJobsMax) return false;
   if (idle_ <= jobs_.size() && threads_.size() < kWaiterThreadsMax) {
@@ -31,8 +31,9 @@ bool WaiterPool::run(const void* object, std::function<void()> job) {
       if (threads_.empty()) return false;  // otherwise one of those that run will come to it
     }
   }
-  if (object != nullptr) used_.push_back(object);
-  jobs_.push_back({object, std::move(job)});
+  for (const void* const object : objects)
+    if (object != nullptr) used_.push_back(object);
+  jobs_.push_back({objects, std::move(job)});
   wake_.notify_one();
   return true;
 }
@@ -54,7 +55,8 @@ void WaiterPool::work() {
     lock.unlock();
     job.run();
     lock.lock();
-    if (job.object != nullptr) used_.erase(std::find(used_.begin(), used_.end(), job.object));
+    for (const void* const object : job.objects)
+      if (object != nullptr) used_.erase(std::find(used_.begin(), used_.end(), object));
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "transport/base/mutex.h"
+#include "worker/session/awaited_objects.h"
 
 namespace tf::worker {
 
@@ -26,9 +27,8 @@ class WaiterPool {
   ~WaiterPool() { stop(); }
 
   // False if kWaiterJobsMax jobs are queued already, or no thread can be started. `job` must not throw.
-  // `object`: the runtime's object that the job uses, or null.
-  bool run(const void* object, std::function<void()> job);
-  // An unfinished job uses `object`, which must not be destroyed yet. Any thread.
+  bool run(const AwaitedObjects& objects, std::function<void()> job);
+  // An unfinished job uses `object`. Any thread. REQUIRES: it is not null
   bool uses(const void* object) const;
   // Runs the queued jobs, then joins; add no job afterwards. REQUIRES: nothing that a job waits for is stuck
   // for ever.
@@ -36,7 +36,7 @@ class WaiterPool {
 
  private:
   struct Job {
-    const void* object = nullptr;
+    AwaitedObjects objects{};
     std::function<void()> run;
   };
 
@@ -45,7 +45,7 @@ class WaiterPool {
   mutable Mutex mutex_;
   CondVar wake_;
   std::deque<Job> jobs_ TF_GUARDED_BY(mutex_);
-  std::vector<const void*> used_ TF_GUARDED_BY(mutex_);  // by jobs queued or running; one entry for each
+  std::vector<const void*> used_ TF_GUARDED_BY(mutex_);  // by jobs queued or running; an entry for each
   std::vector<std::thread> threads_ TF_GUARDED_BY(mutex_);
   std::size_t idle_ TF_GUARDED_BY(mutex_) = 0;
   bool stopping_ TF_GUARDED_BY(mutex_) = false;

@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "proxy/session/event_times.h"
+
 namespace tf::proxy {
 namespace {
 
@@ -77,6 +79,37 @@ TEST(EventRecordings, AnAnswerThatARecordingOvertookSaysNothing) {
   recordings.record(event(3, 2), 0, 7, 1, 0);
   recordings.note_reached(event(3), of_old_handle);
   EXPECT_FALSE(recordings.find(event(3, 2))->reached);
+}
+
+TEST(EventTimes, AreOfTheRecordingsThatTheyWereTakenOf) {
+  EventRecordings recordings;
+  EventTimes times;
+  const auto recorded = [&](std::uint64_t which) {
+    recordings.record(which, 0, 7, 1, 0);
+    return recordings.note_reached(which, recordings.ask(which));
+  };
+  const auto start = recorded(event(3));
+  const auto stop = recorded(event(4));
+  ASSERT_TRUE(start && stop);
+  EXPECT_EQ(times.start_of(event(4)), 0u);
+  times.learn(event(3), event(4));
+  EXPECT_EQ(times.start_of(event(4)), event(3));
+  EXPECT_FALSE(times.find(recordings, event(3), event(4))) << "it was not said yet";
+  times.note({event(3), event(4), *start, *stop, 1.5F});
+  times.learn(event(3), event(4));
+  EXPECT_EQ(times.find(recordings, event(3), event(4)), 1.5F);
+  EXPECT_EQ(recordings.note_reached(event(3), recordings.ask(event(3))), start) << "nothing was recorded";
+  EXPECT_EQ(times.find(recordings, event(3), event(4)), 1.5F);
+  EXPECT_FALSE(times.find(recordings, event(4), event(3)));
+  recordings.record(event(3), 0, 7, 1, 0);
+  EXPECT_FALSE(times.find(recordings, event(3), event(4))) << "the start again";
+  times.note({event(3), event(4), *recordings.note_reached(event(3), recordings.ask(event(3))), *stop, 2.5F});
+  EXPECT_EQ(times.find(recordings, event(3), event(4)), 2.5F);
+  recordings.record(event(4), 0, 7, 1, 0);
+  EXPECT_FALSE(times.find(recordings, event(3), event(4))) << "the stop again";
+  EXPECT_EQ(times.start_of(event(4, 2)), 0u) << "another event in the same slot";
+  times.learn(event(5), event(4));
+  EXPECT_FALSE(times.find(recordings, event(5), event(4)));
 }
 
 // Whoever looks while others record sees one of their recordings, never a mixture.

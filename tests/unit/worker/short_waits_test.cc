@@ -17,7 +17,7 @@ struct Outcome {
 
 ShortWaits::Wait wait_for(Outcome& outcome, const void* object = nullptr) {
   ShortWaits::Wait wait;
-  wait.object = object;
+  wait.objects = {object};
   wait.answer = [&outcome] { return outcome.is_ready && ++outcome.answered > 0; };
   wait.hand_over = [&outcome] { ++outcome.handed_over; };
   return wait;
