@@ -373,12 +373,12 @@ MESSAGE(0x0330, post, HostCallback) WORK(stream) CAPTURE(asked) {
 };
 
 // since: 0, or an event of the same device. The answer to who need not wait any more says the time from there, if the
-// runtime knows it.
+// runtime knows it: the bits of a float.
 MESSAGE(0x0404, call, SynchronizeEvent) { u64 event; u64 since; };
-REPLY(SynchronizeEvent) { u32 timed; f32 milliseconds; };
+REPLY(SynchronizeEvent) { u32 timed; u32 milliseconds; };
 
 MESSAGE(0x0405, call, QueryEvent) PROMPT { u64 event; u64 since; };
-REPLY(QueryEvent) { u32 timed; f32 milliseconds; };
+REPLY(QueryEvent) { u32 timed; u32 milliseconds; };
 
 // --- 0x06xx graphs -----------------------------------------------------------------------------------
 // Graphs and captures are the client's. What it cuts out of a graph for the device is built here, node by

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Synchronizing and querying: the calls that return the failures of posted calls.
+#include <bit>
+
 #include "proxy/base/thread_state.h"
 #include "proxy/copy/completion.h"
 #include "proxy/exported/support.h"
@@ -119,7 +121,8 @@ hipError_t ask_worker(Client& client, int device, Request request, const EventRe
   const auto stop_stamp = recordings.note_reached(request.event, question);
   if (!timed || reply.timed == 0 || !stop_stamp) return error;
   if (const auto start_stamp = recordings.note_reached(start, since))
-    client.streams().times().note({start, request.event, *start_stamp, *stop_stamp, reply.milliseconds});
+    client.streams().times().note(
+        {start, request.event, *start_stamp, *stop_stamp, std::bit_cast<float>(reply.milliseconds)});
   return error;
 }
 

@@ -3,6 +3,9 @@
 //
 // Finished work is answered at once. Unfinished work is polled between requests for a while, then handed to a
 // waiter thread.
+#include <bit>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 #include "worker/base/notices.h"
@@ -35,9 +38,11 @@ class TimeSince {
   // `start` may be null.
   TimeSince(hipEvent_t start, hipEvent_t stop) : start_(start), stop_(stop) {}
   std::span<const std::byte> operator()(const protocol::HipTable& hip) {
+    float milliseconds = 0;
     const bool timed =
-        start_ != nullptr && hip.hipEventElapsedTime(&reply_.milliseconds, start_, stop_) == hipSuccess;
+        start_ != nullptr && hip.hipEventElapsedTime(&milliseconds, start_, stop_) == hipSuccess;
     reply_.timed = timed ? 1 : 0;
+    reply_.milliseconds = std::bit_cast<std::uint32_t>(milliseconds);
     return std::as_bytes(std::span(&reply_, 1));
   }
 
