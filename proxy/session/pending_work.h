@@ -11,7 +11,8 @@
 // only a wait for the whole device empties a shared word.
 //
 // There are two sets of words: one for work that may read or write the program's memory, one for other work.
-// The second also says whether a stream's work is arrivals and nothing else (Leaves::kArrival).
+// The second also says whether a stream's work is arrivals and nothing else (Leaves::kArrival), and whether
+// the worker has been told to wait for them (leave()).
 //
 // A synchronous copy to the device waits natively for what is before it. Here it may return earlier, if the
 // program can only find out by asking (owe()). What was pending then is marked as owed until more work is
@@ -103,16 +104,28 @@ class PendingWork {
     const std::size_t index = word_of(mark);  // the words are the thread's own
     const std::uint64_t arriving = words_[index + kWords].load(std::memory_order_relaxed);
     return words_[index].load(std::memory_order_relaxed) == kNone &&
-           (arriving == kNone || arriving == (mark | kArrivals));
+           (arriving == kNone || (arriving & ~kLeft) == (mark | kArrivals));
   }
   // The same of all streams.
   bool only_arrivals() const {
     const auto is_light = [](const Word& word) {
       const std::uint64_t now = word.load(std::memory_order_relaxed);
-      return now == kNone || (is_mark(now) && (now & kFlags) == kArrivals);
+      return now == kNone || (is_mark(now) && (now & kArrivals) != 0);
     };
     return !unheard_.load(std::memory_order_acquire) && !any_host_work() &&
            std::all_of(words_.begin() + kWords, words_.end(), is_light);
+  }
+  // Call it before telling the worker to wait for the stream of this mark, or for every stream. REQUIRES:
+  // only_arrivals(). False: it has been told, and nothing was posted since.
+  bool leave(std::uint64_t mark);
+  bool leave_all();
+  // Nothing is left but arrivals that the worker waits for.
+  bool settled() const {
+    const auto is_over = [](const Word& word) {
+      const std::uint64_t now = word.load(std::memory_order_relaxed);
+      return now == kNone || (is_mark(now) && (now & kLeft) != 0);
+    };
+    return idle() || (!any_host_work() && std::all_of(words_.begin() + kWords, words_.end(), is_over));
   }
   // Also, no failure can still be reported.
   bool quiet() const { return idle() && !unheard_.load(std::memory_order_acquire); }
@@ -162,7 +175,8 @@ class PendingWork {
   static constexpr std::uint64_t kNullStream = std::uint64_t{1} << 62;  // | device
   static constexpr std::uint64_t kOwed = std::uint64_t{1} << 61;        // | a mark
   static constexpr std::uint64_t kArrivals = std::uint64_t{1} << 60;    // | a mark, of arrivals alone
-  static constexpr std::uint64_t kFlags = kOwed | kArrivals;            // no mark has both
+  static constexpr std::uint64_t kLeft = std::uint64_t{1} << 59;        // | such a mark
+  static constexpr std::uint64_t kFlags = kOwed | kArrivals | kLeft;    // no mark has the first two
   using Word = std::atomic<std::uint64_t>;
 
   // Of one stream, not "none", "several", or a proof.
@@ -186,6 +200,7 @@ class PendingWork {
     if (now == kNone || (is_mark(now) && !is_asked(now & ~kFlags))) return;
     ((is_mark(now) && (now & kOwed) != 0) ? left.owed : left.later) = true;
   }
+  bool leave_word(std::size_t index);
   void change(std::size_t index, std::uint64_t now, std::uint64_t mark);
   void claim(Proof& proof, std::size_t index);
 

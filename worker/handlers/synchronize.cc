@@ -38,11 +38,12 @@ class TimeSince {
   // `start` may be null.
   TimeSince(hipEvent_t start, hipEvent_t stop) : start_(start), stop_(stop) {}
   std::span<const std::byte> operator()(const protocol::HipTable& hip) {
-    float milliseconds = 0;
-    const bool timed =
-        start_ != nullptr && hip.hipEventElapsedTime(&milliseconds, start_, stop_) == hipSuccess;
-    reply_.timed = timed ? 1 : 0;
-    reply_.milliseconds = std::bit_cast<std::uint32_t>(milliseconds);
+    if (start_ != nullptr) {
+      float milliseconds = 0;
+      const hipError_t error = hip.hipEventElapsedTime(&milliseconds, start_, stop_);
+      reply_.timed = error == hipSuccess ? 1 : 0;
+      reply_.milliseconds = std::bit_cast<std::uint32_t>(milliseconds);
+    }
     return std::as_bytes(std::span(&reply_, 1));
   }
 
