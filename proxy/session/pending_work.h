@@ -119,14 +119,6 @@ class PendingWork {
   // only_arrivals(). False: it has been told, and nothing was posted since.
   bool leave(std::uint64_t mark);
   bool leave_all();
-  // Nothing is left but arrivals that the worker waits for.
-  bool settled() const {
-    const auto is_over = [](const Word& word) {
-      const std::uint64_t now = word.load(std::memory_order_relaxed);
-      return now == kNone || (is_mark(now) && (now & kLeft) != 0);
-    };
-    return idle() || (!any_host_work() && std::all_of(words_.begin() + kWords, words_.end(), is_over));
-  }
   // Also, no failure can still be reported.
   bool quiet() const { return idle() && !unheard_.load(std::memory_order_acquire); }
 

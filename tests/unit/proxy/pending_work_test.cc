@@ -100,29 +100,22 @@ TEST(PendingWork, KnowsWhenOnlyArrivalsAreLeft) {
 
 TEST(PendingWork, ArrivalsAreLeftToTheWorkerOnce) {
   PendingWork work;
-  EXPECT_TRUE(work.settled());
   EXPECT_FALSE(work.leave(kStream)) << "there are none";
   work.started(kStream, Leaves::kArrival);
   work.started(kOther, Leaves::kArrival);
-  EXPECT_FALSE(work.settled());
   EXPECT_TRUE(work.leave(kStream));
   EXPECT_FALSE(work.leave(kStream));
   EXPECT_TRUE(work.only_arrivals(kStream));
-  EXPECT_FALSE(work.settled()) << "the other stream's";
   EXPECT_TRUE(work.leave_all());
   EXPECT_FALSE(work.leave_all());
-  EXPECT_TRUE(work.settled());
   EXPECT_FALSE(work.idle());
   EXPECT_TRUE(work.only_arrivals());
   work.started(kStream, Leaves::kArrival);
-  EXPECT_FALSE(work.settled());
   EXPECT_TRUE(work.only_arrivals(kStream));
   EXPECT_TRUE(work.leave(kStream)) << "one more came";
   work.started(kStream, Leaves::kWork);
   EXPECT_FALSE(work.only_arrivals(kStream));
-  EXPECT_FALSE(work.settled());
   wait_for(work, kStream);
-  EXPECT_TRUE(work.settled());
   wait_for(work, kOther);
   EXPECT_TRUE(work.idle());
 }
