@@ -19,9 +19,11 @@
 namespace tf::amd::isa {
 namespace {
 
-constexpr unsigned kBlocksInTurn = 8192;      // of a wave, before the next one has its turn
-constexpr unsigned kTurnsBeforeParking = 32;  // of a work-group, before another one starts
-constexpr std::size_t kParkedMax = 2048;      // work-groups that have begun and wait: none starts beyond them
+// Waves of a device advance together. Kernels rely on it where they lack a barrier, such as rocSOLVER's
+// syevj: a wave that is far ahead writes what the others are about to read. So a turn is short.
+constexpr unsigned kBlocksInTurn = 16;           // of a wave, before the next one has its turn
+constexpr unsigned kTurnsBeforeParking = 16384;  // of a work-group, before another one starts
+constexpr std::size_t kParkedMax = 2048;  // work-groups that have begun and wait: none starts beyond them
 
 struct Job {
   explicit Job(Launch what) : launch(std::move(what)) {}

@@ -39,6 +39,19 @@ TF_KERNEL void reduce(const unsigned* in, unsigned* out, unsigned* total) {
   __atomic_fetch_add(total, part[0], __ATOMIC_RELAXED);
 }
 
+// The first wave writes what the others have yet to read, but has more to do before it does: on a device it is late.
+TF_KERNEL void overtake(unsigned* out, unsigned steps) {
+  TF_SHARED static volatile unsigned word;
+  const unsigned t = __builtin_amdgcn_workitem_id_x();
+  if (t == 0) word = 1;
+  __builtin_amdgcn_s_barrier();
+  out[t] = word;
+  if (t >= 64) return;
+  unsigned at = t;
+  for (unsigned k = 0; k < steps; ++k) at = mix_bits(at);
+  word = at | 2;
+}
+
 // Private memory that no register can hold, and a call.
 __attribute__((device, noinline)) unsigned pick(const unsigned* table, unsigned i) { return table[i & 31] * 3 + i; }
 TF_KERNEL void scratch(unsigned* out) {

@@ -146,6 +146,12 @@ TEST_F(Kernels, ReductionInLocalMemory) {
   EXPECT_EQ(out[0] != 0, true);
 }
 
+TEST_F(Kernels, NoWaveGetsFarAheadOfTheOthers) {
+  std::vector<unsigned> out(256);
+  EXPECT_RUNS("overtake", {256, 1, 1}, {256, 1, 1}, Arguments(shared(out), 100U));
+  EXPECT_EQ(out, std::vector<unsigned>(256, 1));
+}
+
 TEST_F(Kernels, PrivateMemoryAndCalls) {
   constexpr unsigned kItems = 320;
   std::vector<unsigned> out(kItems);
