@@ -134,6 +134,14 @@ inline const std::vector<Case> kCases = {
     {"v_min_f64 v[6:7], v[0:1], v[2:3]", {0, 0x7ff80000, 0, 0x3ff00000}, {0, 0x3ff00000}},
     // Halves and bytes.
     {"v_add_f16 v6, v0, v1", {0xffff3c00, 0xffff3c00}, {0x4000}},
+    {"v_mad_u16 v6, v0, v1, v2", {0xffff0003, 5, 0xffff0007, 0, 0, 0, 0xabcd1234}, {0xabcd0016}},
+    {"v_mad_legacy_u16 v6, v0, v1, v2", {0xffff0003, 5, 0xffff0007, 0, 0, 0, 0xabcd1234}, {0x16}},
+    {"v_mad_legacy_i16 v6, v0, v1, v2", {0xffff, 3, 1, 0, 0, 0, 0xabcd1234}, {0xfffe}},
+    {"v_mad_legacy_f16 v6, v0, v1, v2", {0xffff3c00, 0x4000, 0x3c00, 0, 0, 0, 0xabcd1234}, {0x4200}},
+    {"v_fma_legacy_f16 v6, v0, v1, v2", {0xffff3c01, 0x3c01, 0xbc02}, {0x0010}},  // one rounding
+    {"v_mad_legacy_f16 v6, v0, v1, v2", {0xffff3c01, 0x3c01, 0xbc02}, {0}},       // two
+    {"v_div_fixup_legacy_f16 v6, v0, v1, v2", {0x3c00, 0, 0x3c00}, {0x7c00}},
+    {"v_mad_legacy_f32 v6, v0, v1, v2", {0, kInf, k1}, {k1}},
     {"v_pk_add_f16 v6, v0, v1", {0x40003c00, 0x40003c00}, {0x44004000}},
     {"v_pk_add_f16 v6, v0, v1 op_sel:[1,0] op_sel_hi:[0,1]", {0x40003c00, 0x40003c00}, {0x42004200}},
     {"v_pk_mul_lo_u16 v6, v0, v1", {0x00020003, 0x00040005}, {0x0008000f}},
