@@ -64,6 +64,36 @@ if [ $WAY = shm ] && [ $name = Copy.Small ]; then
 fi
 echo "[       OK ] $name (3 ms)"
 '''
+# Runs several cases in a process, and says in how many processes it has run cases of which names.
+TOGETHER = r'''#!/bin/sh
+# gtest_list_tests
+case "$1" in
+--gtest_list_tests) printf 'Many.\n  One\n  Two\n  Fails\n  Ends\n  Last\n'; exit 0 ;;
+esac
+names=${1#--gtest_filter=}
+echo "$WAY $names" >> runs.txt
+status=0
+for name in $(echo "$names" | tr : ' '); do
+  echo "[ RUN      ] $name"
+  [ $name = Many.Ends ] && [ $WAY = shm ] && kill -SEGV $$
+  if [ $name = Many.Fails ]; then
+    printf 'many_test.cc:7: Failure\nwith %s\n[  FAILED  ] %s (0 ms)\n' $WAY $name; status=1
+  else
+    echo "[       OK ] $name (1250 ms)"
+  fi
+done
+exit $status
+'''
+# Ends badly once all its cases are done.
+BAD_END = r'''#!/bin/sh
+# gtest_list_tests
+[ "$1" = --gtest_list_tests ] && printf 'Many.\n  One\n  Two\n' && exit 0
+for name in $(echo "${1#--gtest_filter=}" | tr : ' '); do
+  printf '[ RUN      ] %s\n[       OK ] %s (1 ms)\n' $name $name
+done
+[ $WAY = tcp ] && kill -ABRT $$
+exit 0
+'''
 # A list that is longer than the output of a case may be; only one case is wanted.
 LONG_LIST = r'''#!/bin/sh
 # gtest_list_tests
@@ -160,6 +190,36 @@ class Fidelity(unittest.TestCase):
         self.assertEqual(self.words(found['copy_test', 'Copy.Small']), ['pass', 'FAIL', 'pass'])
         self.assertIn('copy_test.cc:7: Failure Expected: 1', found['copy_test', 'Copy.Small']['shm']['reason'])
         self.assertEqual(status, 1)
+
+    def test_cases_together(self):
+        write(self.tests / 'many_test', TOGETHER)
+        found, _, status = self.rows('--together')
+        rows = {case: row for (_, case), row in found.items()}
+        self.assertEqual(list(rows), ['Many.One', 'Many.Two', 'Many.Fails', 'Many.Ends', 'Many.Last'])
+        self.assertEqual(self.words(rows['Many.Two']), ['pass'] * 3)
+        self.assertEqual(rows['Many.Two']['tcp']['seconds'], 1.25)
+        self.assertEqual(rows['Many.Fails']['differ'], {'shm': 'fails in another way', 'tcp': 'fails in another way'})
+        self.assertEqual(self.words(rows['Many.Ends']), ['pass', 'SIGSEGV', 'pass'])
+        self.assertEqual(self.words(rows['Many.Last']), ['pass'] * 3)  # that process had not come to it
+        self.assertEqual(status, 1)
+        runs = (self.tests / 'runs.txt').read_text().splitlines()
+        self.assertEqual(runs[:3], [f'{way} Many.One:Many.Two:Many.Fails:Many.Ends:Many.Last'
+                                    for way in machine.WAYS])
+        self.assertNotIn('shm Many.One', runs)
+
+    def test_a_process_that_ends_badly_after_its_cases(self):
+        write(self.tests / 'many_test', BAD_END)
+        found, _, status = self.rows('--together')
+        self.assertEqual(self.words(found['many_test', 'Many.One']), ['pass'] * 3)
+        self.assertEqual(self.words(found['many_test', 'Many.Two']), ['pass', 'pass', 'SIGABRT'])
+        self.assertEqual(status, 1)
+
+    def test_many_names_take_several_processes(self):
+        names = [f'Suite.{"long" * 20}{number}' for number in range(3000)]
+        batches = cases.GoogleTest.words_together(names)
+        self.assertEqual(sum((one[0].removeprefix('--gtest_filter=').split(':') for one in batches), []), names)
+        self.assertGreater(len(batches), 2)
+        self.assertLess(max(len(one[0]) for one in batches), 1 << 17)
 
     def test_every_case_of_a_long_list_is_found(self):
         write(self.tests / 'many_test', LONG_LIST)

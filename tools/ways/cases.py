@@ -6,6 +6,7 @@ import re
 
 PASS, SKIP, FAIL, OUT_OF_TIME = 'pass', 'skip', 'FAIL', 'time-out'
 REASON_LIMIT = 400  # characters
+FILTER_LIMIT = 100_000  # characters: one argument of a program may have 128 KiB
 LIST = '(list)'     # the case of a program that is of a framework, and lists nothing
 
 
@@ -53,6 +54,23 @@ class GoogleTest:
         return ['--gtest_filter=' + case]
 
     @staticmethod
+    def words_together(names):
+        """For each process that runs some of these cases, what the program is called with."""
+        batches, size = [[]], 0
+        for name in names:
+            size += len(name) + 1
+            if size > FILTER_LIMIT:
+                batches, size = [*batches, []], len(name) + 1
+            batches[-1].append(name)
+        return [['--gtest_filter=' + ':'.join(batch)] for batch in batches if batch]
+
+    @staticmethod
+    def seconds(output):
+        """{case: how long it says that it took}."""
+        ends = r'\[ +(?:OK|FAILED|SKIPPED) +\] ([^\s,]+)(?:, where .*?)? \((\d+) ms\)$'
+        return {case: int(ms) / 1000 for case, ms in re.findall('^' + ends, output, re.M)}
+
+    @staticmethod
     def verdicts(output):
         """{case: OK, FAILED or SKIPPED}, and the case that was running when the output ended."""
         found, running = {}, None
@@ -79,13 +97,16 @@ class GoogleTest:
 
     @classmethod
     def verdict(cls, run, case):
-        found, _ = cls.verdicts(run.out)
-        word = found.get(case)
-        if word == 'FAILED':
-            return Verdict(FAIL, short(cls.failure(run.out, case)))
-        if word is None or run.status != 0:
-            return ended(run)
-        return Verdict(PASS if word == 'OK' else SKIP)
+        verdict = cls.reported(run.out).get(case)
+        return ended(run) if verdict is None or verdict.word != FAIL and run.status != 0 else verdict
+
+    @classmethod
+    def reported(cls, output):
+        """{case: verdict} of all cases that the output reports the end of."""
+        found, _ = cls.verdicts(output)
+        words = {'OK': PASS, 'SKIPPED': SKIP, 'FAILED': FAIL}
+        return {case: Verdict(words[word], short(cls.failure(output, case)) if word == 'FAILED' else '')
+                for case, word in found.items()}
 
 
 class Catch2:

@@ -16,7 +16,7 @@ NATIVE = 'native'
 WAYS = (NATIVE, 'shm', 'tcp')
 TRANSPORTS = re.findall(r'^[^#\n].*$', (ROOT / 'transport/factory/transports.txt').read_text(), re.M)
 OUTPUT_LIMIT = 4 << 20  # bytes of each stream that are read: of longer ones the first and the last half of it
-LIST_LIMIT = 128 << 20  # the same of a program's list of its cases: rocFFT's has 186,350 names, 15 MiB
+LIST_LIMIT = 128 << 20  # the same of a list of cases, or of many cases' output: rocFFT lists 186,350 names, 15 MiB
 GRACE_S = 2.0           # from the request to end until the kill
 SIGNAL_BASE = 128       # a shell's exit status of a process that signal n ended is 128 + n
 
