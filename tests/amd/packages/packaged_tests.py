@@ -35,20 +35,32 @@ class Tests:
     package: str
     program: str
     cases: tuple = ('*',)  # patterns; those that take seconds
-    timeout_s: int = 40    # of one case
-    ours: bool = False     # a program in OURS, which is one case
+    timeout_s: int = 40    # of one case, or of all together
+    ours: bool = False     # a program in OURS
     suite: str = 'trixie'
-    agents: int = 1        # devices of the stand-in
+    agents: int = 1  # devices of the stand-in
+    together: bool = False  # all cases in one process each way: the library takes long to load, or they are many
 
     def folder(self):
         return OURS if self.ours else f'{FOLDER}/{self.package}'
 
     def filters(self):
-        names = [self.program] if self.ours else [f'{self.program}:{case}' for case in self.cases]
+        names = [self.program] if self.cases == ('*',) else [f'{self.program}:{case}' for case in self.cases]
         return [word for name in names for word in ('--filter', name)]
 
 
+# Small problems, in each precision, batched and not: a number of a case as the programs list them.
+SOLVER = {'GETRF': 12, 'GETRS': 10, 'POTRF': 8, 'GEQRF': 12, 'ORGQR': 16, 'GELS': 24, 'SYEV': 8, 'HEEV': 8, 'SYEVJ': 24,
+          'GESVD': 117, 'GESVDJ': 115, 'STERF': 2}
+HIPSOLVER = {'GETRF': 6, 'GETRS': 5, 'POTRF': 4, 'GEQRF': 6, 'ORGQR': 9, 'GELS': 9, 'SYEVD': 4, 'HEEVD': 4,
+             'SYEVJ': 4, 'GESVD': 60, 'GESVDJ': 21}
 RAND, HIPRAND, FFT = 'librocrand1-tests', 'libhiprand1-tests', 'librocfft0-tests'
+
+
+def lapack(numbers):
+    return tuple(f'checkin_lapack/{name}.*/{number}' for name, number in numbers.items())
+
+
 ALL = (
     Tests(RAND, 'test_rocrand_basic', ('*create_destroy*', '*set_stream*', 'rocrand_basic_tests.*')),
     Tests(RAND, 'test_rocrand_generator_type'),
@@ -63,6 +75,18 @@ ALL = (
     Tests('libhipfft0-tests', 'hipfft-test', ('hipfftTest.RunR2C', 'hipfftTest.Create*',
                                               'pow2_1D/accuracy_test.vs_fftw/complex_forward_len_4_single_ip_*'), 120),
     Tests('librccl1-tests', 'rccl_collectives', timeout_s=300, ours=True, agents=2),
+    Tests('librocsparse0-tests', 'rocsparse_tests', timeout_s=900, ours=True, together=True),
+    Tests('librocsolver0-tests', 'rocsolver-test', lapack(SOLVER), 900, together=True),
+    Tests('libhipsolver0-tests', 'hipsolver-test', lapack(HIPSOLVER), 900, together=True),
+    Tests('librocprim-tests', 'test_warp_scan', timeout_s=300, together=True),
+    Tests('librocprim-tests', 'test_block_reduce', timeout_s=300, together=True),
+    Tests('librocprim-tests', 'test_device_reduce', ('*DeviceReduceTests/0.*',), 300, together=True),
+    Tests('librocprim-tests', 'test_device_scan', ('*DeviceScanTests/0.*',), 300, together=True),
+    Tests('librocprim-tests', 'test_device_select', ('*DeviceSelectTests/0.*',), 300, together=True),
+    Tests('libhipcub-tests', 'test_hipcub_warp_scan', timeout_s=300, together=True),
+    Tests('libhipcub-tests', 'test_hipcub_device_reduce', ('HipcubDeviceReduceTests/0.*',), 300, together=True),
+    Tests('libhipcub-tests', 'test_hipcub_device_scan', ('HipcubDeviceScanTests/0.*',), 300, together=True),
+    Tests('librocthrust-tests', 'rocthrust_tests', timeout_s=300, ours=True),
     # AMD's runtime 6.4.3.
     Tests('libggml0-backend-hip llama.cpp', 'llama_text', timeout_s=120, ours=True, suite='sid'),
     Tests('libggml0-backend-hip llama.cpp-tests', 'ggml_operations', timeout_s=300, ours=True, suite='sid'),
@@ -115,7 +139,8 @@ def run(options, tests):
     surroundings = [f"LD_LIBRARY_PATH={options.build / 'lib/amd-standin'}", f'HSA_STANDIN_AGENTS={tests.agents}']
     command = ['env', *surroundings, ROOT / 'tools/fidelity',
                tests.folder(), *tests.filters(), '--runtime', 'amd', '--build', options.build, '--json',
-               '--timeout', tests.timeout_s, '--jobs', options.jobs, '--ways', ','.join(WAYS)]
+               '--timeout', tests.timeout_s, '--jobs', options.jobs, '--ways', ','.join(WAYS),
+               *(['--together'] if tests.together else [])]
     output, status = chroot(options, tests, command)
     rows = [json.loads(line) for line in output.splitlines() if line.startswith('{')]
     rows = [row for row in rows if 'case' in row]
