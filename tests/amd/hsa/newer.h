@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What AMD's runtimes 5.7.1 and 6.4.3 import or ask for, and Debian 12's headers (5.2.3) do not declare.
-// hsa_ext_amd.h has it since its version 1.2, virtual memory since 1.6.
+// hsa_ext_amd.h has it since its version 1.2, virtual memory since 1.4 (as in Debian 13).
 #pragma once
 
 #include <hsa/hsa_ext_amd.h>
@@ -30,7 +30,7 @@ hsa_status_t hsa_amd_memory_copy_engine_status(hsa_agent_t target_agent, hsa_age
 
 #endif
 
-#if HSA_AMD_INTERFACE_VERSION_MAJOR == 1 && HSA_AMD_INTERFACE_VERSION_MINOR < 6
+#if HSA_AMD_INTERFACE_VERSION_MAJOR == 1 && HSA_AMD_INTERFACE_VERSION_MINOR < 4
 
 constexpr unsigned HSA_AMD_AGENT_INFO_MEMORY_PROPERTIES = 0xA114;  // 64 bits
 constexpr unsigned HSA_AMD_SYSTEM_INFO_MWAITX_ENABLED = 0x203;
@@ -62,7 +62,9 @@ hsa_status_t hsa_amd_vmem_get_access(void* address, hsa_access_permission_t* per
 hsa_status_t hsa_amd_vmem_export_shareable_handle(int* file, hsa_amd_vmem_alloc_handle_t handle,
                                                   uint64_t flags);
 hsa_status_t hsa_amd_vmem_import_shareable_handle(int file, hsa_amd_vmem_alloc_handle_t* handle);
-hsa_status_t hsa_amd_enable_logging(uint8_t* flags, void* file);
 }
 
 #endif
+
+// Later than 1.4. Declared twice, it is the same function.
+extern "C" hsa_status_t hsa_amd_enable_logging(uint8_t* flags, void* file);
