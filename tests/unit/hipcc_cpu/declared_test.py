@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Whether the device library of kernels on the host's cores has every function of AMD's device libraries that HIP's
-headers declare (__ockl_*, __ocml_*), by its name or by what hipcc-cpu makes of it: declared_test.py FOLDER, where the
-compiled device library lies."""
+headers declare (__ockl_*, __ocml_*), by its name or by what hipcc-cpu makes of it: declared_test.py FOLDER HEADERS,
+where the compiled device library lies, and the folder with hip/."""
 import glob
 import os
 import re
@@ -13,7 +13,6 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../../tools'))
 from hipcc_cpu import passed_on  # noqa: E402 pylint: disable=wrong-import-position
 
-HEADERS = '/usr/include/hip/amd_detail/*.h'
 # A declaration: result, name, parameters. Names alone also stand in comments.
 DECLARED = re.compile(r'\b(__(?:ockl|ocml)_\w+)\s*\(([^;{}()]*)\)\s*;')
 # Newer headers and clang's own declare these (HIP 6).
@@ -30,9 +29,9 @@ for direction in 'npz':
     VECTORS[conversion] = 'declare hidden half @%s(float)' % conversion
 
 
-def declared():
+def declared(headers):
     names = set(NEWER)
-    for path in glob.glob(HEADERS):
+    for path in glob.glob(os.path.join(headers, 'hip/amd_detail/*.h')):
         with open(path, encoding='utf-8', errors='replace') as file:
             text = re.sub(r'//[^\n]*|/\*.*?\*/', '', file.read(), flags=re.S)
         names.update(name for name, _ in DECLARED.findall(text))
@@ -68,7 +67,7 @@ def missing(name, have):
 
 
 def main():
-    names, have = declared(), defined(sys.argv[1])
+    names, have = declared(sys.argv[2]), defined(sys.argv[1])
     assert len(names) > 300 and len(have) > 300, (len(names), len(have))
     lacking = sorted(filter(None, (missing(name, have) for name in names)))
     for name in lacking:
