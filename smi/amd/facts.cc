@@ -54,11 +54,10 @@ amdsmi_status_t get_gpu_vram_info(amdsmi_processor_handle device, amdsmi_vram_in
   return describe(device, info, write_vram);
 }
 
-// Versions are not carried. The library of ROCm 6.1 answers with a list, which may be empty, and its amd-smi
-// expects one (firmware --csv). The length stands in front.
+// Versions are not carried. AMD's library answers with a list, which may be empty, and amd-smi expects one
+// (firmware --csv). The length stands in front.
 amdsmi_status_t get_fw_info(amdsmi_processor_handle device, void* info) {
   if (const amdsmi_status_t code = Answers::check(device); code != kSuccess) return code;
-  if (!is_of_rocm_61()) return kNotSupported;
   if (info == nullptr) return kInvalidArguments;
   *static_cast<std::uint8_t*>(info) = 0;
   return kSuccess;
