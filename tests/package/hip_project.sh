@@ -56,4 +56,14 @@ PATH=$root/bin:$PATH way language-hip-found-on-path C++ -DWAY=language
 
 [ "$("$root/bin/hipconfig" --rocmpath)" = "$(readlink -f "$root")" ] || { echo "hipconfig: another root"; exit 1; }
 [[ $("$root/bin/hipconfig" --version) =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || { echo "hipconfig: no version"; exit 1; }
+
+# Headers that hip-remote was built with, if not the system's, come before those.
+mkdir -p "$work/headers/hip"
+touch "$work/headers/hip/hip_runtime.h"
+echo "$work/headers" >"$(find "$prefix" -type d -path '*/hip-remote/hipcc_cpu')/hip_include"
+cmake -S "$work/project" -B "$work/noted" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DWAY=cxx \
+  -DCMAKE_CXX_COMPILER=g++ >"$work/noted.log" 2>&1 || { cat "$work/noted.log"; exit 1; }
+grep -qx "hip_INCLUDE_DIR:PATH=$work/headers" "$work/noted/CMakeCache.txt" || {
+  echo "noted headers are not taken:"; grep hip_INCLUDE_DIR "$work/noted/CMakeCache.txt"; exit 1; }
+
 echo "a moved prefix: six ways to build a HIP project"

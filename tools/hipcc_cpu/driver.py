@@ -43,7 +43,7 @@ def default_library():
 
 
 def noted_headers():
-    """The folder with HIP's headers that a build tree was configured with (TF_HIP_INCLUDE), or None."""
+    """The folder with HIP's headers that hip-remote was built with (TF_HIP_INCLUDE), if not the system's, or None."""
     try:
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'hip_include'), encoding='utf-8') as file:
             return file.read().strip()

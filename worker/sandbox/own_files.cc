@@ -36,8 +36,7 @@ void open_library(Landlock& rules, const fs::path& file) {
   if (folder.filename().string().starts_with("lib")) rules.open(folder.string(), Access::kRead);
 }
 
-// Where hipcc-cpu of a build tree finds HIP's headers, if that is not the system's folder
-// (tools/hipcc_cpu/driver.py). An installed one has no such note.
+// Where hipcc-cpu finds HIP's headers, if that is not the system's folder (tools/hipcc_cpu/driver.py).
 void open_noted_headers(Landlock& rules, const fs::path& share) {
   std::ifstream note(share / "hipcc_cpu" / "hip_include");
   std::string folder;
