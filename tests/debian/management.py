@@ -36,11 +36,11 @@ OPTION = re.compile(rf"^ {{2,}}({NAME}(?:, {NAME})*)(?: \[.*?\])?(?: {{2,}}|$)",
 SUBCOMMAND = re.compile(r"^ {4}([a-z][\w-]*)(?: \([\w, -]+\))? {2,}[A-Z]", re.MULTILINE)
 SETTERS = ("set", "reset")
 FORMS = ((), ("--json",), ("--csv",))
-# Wait for a key, on a terminal.
-LEFT_OUT = ("event", "--showevents", "-e", "--showtempgraph")
+# Wait for a key, on a terminal; ras reads files of the driver's, and ends with an exception where there are none.
+LEFT_OUT = ("event", "--showevents", "-e", "--showtempgraph", "ras")
 # What is asked in another way than alone.
-GENERAL = ("-h", "--help", "--json", "--csv", "--file", "--loglevel", "--gpu", "--cpu", "--core", "--watch_time",
-           "--iterations")
+GENERAL = ("-h", "--help", "--json", "--csv", "--file", "--overwrite", "--append", "--loglevel", "--gpu", "--cpu",
+           "--core", "--watch_time", "--iterations")
 VALUES = {"--watch": ("1", "--iterations", "1"), "--name": ("fault_client",), "--fan": ("50%",),
           "--perf-level": ("AUTO",), "--profile": ("0",), "--compute-partition": ("SPX",),
           "--memory-partition": ("NPS1",), "--process-isolation": ("0",)}
@@ -128,7 +128,7 @@ class Program:
         if sets and re.search(r"(?i)success(?!ful: 0)", text):
             faults.append(f"has set something: {text!r}")
         found = EXCEPTION.search(text)
-        if found and not (sets and re.search("NO_PERM|NOT_SUPPORTED|EOFError", text)):
+        if found and not (sets and re.search("NO_PERM|PermissionDenied|NOT_SUPPORTED|EOFError", text)):
             faults.append(found[0].strip())
         faults += [f"{number[0]} for what is not known" for number in UNKNOWN.finditer(text)][:1]
         if sets or NO_SUCH_FORM in text:
@@ -144,9 +144,12 @@ class Program:
             if "--json" in words and lines:
                 json.loads("\n".join(lines))
             elif "--csv" in words:
-                rows = [row for row in csv.reader(io.StringIO("\n".join(lines))) if row]
-                if any(len(row) != len(rows[0]) for row in rows):
-                    return [f"rows of different lengths: {rows}"]
+                width = 0
+                for row in filter(None, csv.reader(io.StringIO("\n".join(lines)))):
+                    # amd-smi of ROCm 10 may print several tables, each with its head.
+                    width = len(row) if width == 0 or re.fullmatch("[a-z_]+", row[0]) else width
+                    if len(row) != width:
+                        return [f"rows of different lengths: {lines}"]
         except ValueError as error:
             return [f"no JSON: {error}: {text[:200]!r}"]
         return []
