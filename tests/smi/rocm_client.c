@@ -97,7 +97,7 @@ int main(void) {
   CHECK(3, rsmi_init(0) == RSMI_STATUS_SUCCESS && rsmi_init(0) == RSMI_STATUS_SUCCESS);
   CHECK(4, rsmi_status_string(RSMI_STATUS_PERMISSION, &text) == RSMI_STATUS_SUCCESS &&
                strstr(text, "permission"));
-  CHECK(5, rsmi_version_get(&version) == RSMI_STATUS_SUCCESS && version.major == 5 && version.build != NULL);
+  CHECK(5, rsmi_version_get(&version) == RSMI_STATUS_SUCCESS && version.major == OF_MAJOR && version.build != NULL);
   CHECK(6, rsmi_num_monitor_devices(NULL) == RSMI_STATUS_INVALID_ARGS);
   CHECK(7, rsmi_num_monitor_devices(&count) == RSMI_STATUS_SUCCESS && count > 0);
   for (uint32_t device = 0; device < count; ++device) {
