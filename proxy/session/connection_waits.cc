@@ -22,11 +22,10 @@ hipError_t Connection::leave_wait(int device, std::uint64_t stream) {
     using Request = std::remove_cvref_t<decltype(request)>;
     if (error == hipSuccess) error = send(protocol::kTraits<Request>, device, protocol::wire_of(request), {});
   };
-  if (streams_.asks_for_null(device, stream))
-    send_unnoted(protocol::FollowNullRequest{.stream = stream, .polls = false});
-  PendingWork& pending = streams_.pending_work();
+  const bool follows = streams_.asks_for_null(device, stream);
+  if (follows) send_unnoted(protocol::FollowNullRequest{.stream = stream, .polls = false});
   const bool is_null = protocol::Handle(stream).is_constant();
-  if (is_null ? pending.leave_all() : pending.leave(PendingWork::mark_of(device, stream)))
+  if (follows || is_null || streams_.pending_work().may_have_work(PendingWork::mark_of(device, stream)))
     send_unnoted(protocol::FinishStreamRequest{.stream = stream});
   const hipError_t fault = land_copies(device, stream);
   return error != hipSuccess ? error : fault;

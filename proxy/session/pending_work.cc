@@ -11,32 +11,13 @@ void PendingWork::change(std::size_t index, std::uint64_t now, std::uint64_t mar
   const std::uint64_t plain = mark & ~kFlags;
   while (now != mark && now != plain && now != kSeveral) {
     const bool is_ours = is_mark(now) && (now & ~kFlags) == plain;
-    const std::uint64_t ours = (now & kArrivals) != 0 ? mark : plain;
-    const std::uint64_t next = now == kNone ? mark : is_ours ? ours : kSeveral;
+    const std::uint64_t next = now == kNone ? mark : is_ours ? plain : kSeveral;
     const bool was_none = now == kNone;
     // Release, here and below: a thread that sees the mark sees it counted.
     if (was_none) marked_.fetch_add(unit_of(index), std::memory_order_relaxed);
     if (word.compare_exchange_weak(now, next, std::memory_order_release, std::memory_order_acquire)) return;
     if (was_none) marked_.fetch_sub(unit_of(index), std::memory_order_release);
   }
-}
-
-// A post in between takes the flag away again.
-bool PendingWork::leave_word(std::size_t index) {
-  Word& word = words_[index];
-  std::uint64_t now = word.load(std::memory_order_relaxed);
-  const bool arrives = is_mark(now) && (now & (kArrivals | kLeft)) == kArrivals;
-  // Full barrier: what tells the worker is posted after the word has changed.
-  if (arrives) word.compare_exchange_strong(now, now | kLeft, std::memory_order_seq_cst);
-  return arrives;
-}
-
-bool PendingWork::leave(std::uint64_t mark) { return leave_word(word_of(mark) + kWords); }
-
-bool PendingWork::leave_all() {
-  bool any = false;
-  for (std::size_t index = kWords; index < words_.size(); ++index) any = leave_word(index) || any;
-  return any;
 }
 
 void PendingWork::claim(Proof& proof, std::size_t index) {

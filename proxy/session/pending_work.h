@@ -11,8 +11,7 @@
 // only a wait for the whole device empties a shared word.
 //
 // There are two sets of words: one for work that may read or write the program's memory, one for other work.
-// The second also says whether a stream's work is arrivals and nothing else (Leaves::kArrival), and whether
-// the worker has been told to wait for them (leave()).
+// The second also says whether a stream's work is arrivals and nothing else (Leaves::kArrival).
 //
 // A synchronous copy to the device waits natively for what is before it. Here it may return earlier, if the
 // program can only find out by asking (owe()). What was pending then is marked as owed until more work is
@@ -104,7 +103,7 @@ class PendingWork {
     const std::size_t index = word_of(mark);  // the words are the thread's own
     const std::uint64_t arriving = words_[index + kWords].load(std::memory_order_relaxed);
     return words_[index].load(std::memory_order_relaxed) == kNone &&
-           (arriving == kNone || (arriving & ~kLeft) == (mark | kArrivals));
+           (arriving == kNone || arriving == (mark | kArrivals));
   }
   // The same of all streams.
   bool only_arrivals() const {
@@ -115,10 +114,6 @@ class PendingWork {
     return !unheard_.load(std::memory_order_acquire) && !any_host_work() &&
            std::all_of(words_.begin() + kWords, words_.end(), is_light);
   }
-  // Call it before telling the worker to wait for the stream of this mark, or for every stream. REQUIRES:
-  // only_arrivals(). False: it has been told, and nothing was posted since.
-  bool leave(std::uint64_t mark);
-  bool leave_all();
   // Also, no failure can still be reported.
   bool quiet() const { return idle() && !unheard_.load(std::memory_order_acquire); }
 
@@ -167,8 +162,7 @@ class PendingWork {
   static constexpr std::uint64_t kNullStream = std::uint64_t{1} << 62;  // | device
   static constexpr std::uint64_t kOwed = std::uint64_t{1} << 61;        // | a mark
   static constexpr std::uint64_t kArrivals = std::uint64_t{1} << 60;    // | a mark, of arrivals alone
-  static constexpr std::uint64_t kLeft = std::uint64_t{1} << 59;        // | such a mark
-  static constexpr std::uint64_t kFlags = kOwed | kArrivals | kLeft;    // no mark has the first two
+  static constexpr std::uint64_t kFlags = kOwed | kArrivals;            // no mark has both
   using Word = std::atomic<std::uint64_t>;
 
   // Of one stream, not "none", "several", or a proof.
@@ -192,7 +186,6 @@ class PendingWork {
     if (now == kNone || (is_mark(now) && !is_asked(now & ~kFlags))) return;
     ((is_mark(now) && (now & kOwed) != 0) ? left.owed : left.later) = true;
   }
-  bool leave_word(std::size_t index);
   void change(std::size_t index, std::uint64_t now, std::uint64_t mark);
   void claim(Proof& proof, std::size_t index);
 

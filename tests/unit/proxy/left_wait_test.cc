@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "hipcore/abi/rules.h"
 #include "proxy/copy/completion.h"
 #include "proxy/copy/engine.h"
 #include "tests/unit/proxy/mirror_fixture.h"
@@ -37,6 +38,12 @@ class LeftWait : public MirrorOf {
     protocol::LaunchRequest request{};
     request.stream = stream;
     EXPECT_EQ(client_->connection().post(0, request), hipSuccess);
+  }
+  // All that were sent so far, and this one's own question.
+  int messages() {
+    protocol::FindFreeMemoryReply reply{};
+    EXPECT_EQ(client_->connection().call(0, protocol::FindFreeMemoryRequest{}, reply), hipSuccess);
+    return worker_->messages;
   }
   bool may_leave(std::uint64_t stream) { return may_leave_wait(client_->copies(), 0, stream); }
   CopyPlan plan_from(const Piece& memory) {
@@ -97,6 +104,23 @@ TEST_P(LeftWait, IsNoneOfWhatTheNullStreamIsDoing) {
   EXPECT_TRUE(may_leave(third));
   launch_on(stream_);
   EXPECT_FALSE(may_leave(third)) << "behind the null stream's copy, which may be behind the kernel";
+}
+
+// The null stream does not follow every stream, so a wait for it is none for them.
+TEST_P(LeftWait, IsPostedForEachStream) {
+  const std::uint64_t free_one = add_stream(hipStreamNonBlocking);
+  bring(free_one, pageable_.data());
+  const auto posts_of = [&](std::uint64_t stream) {
+    EXPECT_TRUE(may_leave(stream));
+    const int before = messages();
+    EXPECT_EQ(client_->connection().leave_wait(0, stream), hipSuccess);
+    return messages() - before - 1;
+  };
+  EXPECT_EQ(posts_of(0), 1);
+  EXPECT_EQ(posts_of(free_one), 1);
+  bring(0, pageable_.data());
+  EXPECT_EQ(posts_of(stream_), abi::kRules.follows_null ? 2 : 0);
+  EXPECT_EQ(posts_of(0), 1);
 }
 
 TEST_P(LeftWait, LeavesFailuresToBeHeard) {

@@ -98,28 +98,6 @@ TEST(PendingWork, KnowsWhenOnlyArrivalsAreLeft) {
   EXPECT_TRUE(work.idle());
 }
 
-TEST(PendingWork, ArrivalsAreLeftToTheWorkerOnce) {
-  PendingWork work;
-  EXPECT_FALSE(work.leave(kStream)) << "there are none";
-  work.started(kStream, Leaves::kArrival);
-  work.started(kOther, Leaves::kArrival);
-  EXPECT_TRUE(work.leave(kStream));
-  EXPECT_FALSE(work.leave(kStream));
-  EXPECT_TRUE(work.only_arrivals(kStream));
-  EXPECT_TRUE(work.leave_all());
-  EXPECT_FALSE(work.leave_all());
-  EXPECT_FALSE(work.idle());
-  EXPECT_TRUE(work.only_arrivals());
-  work.started(kStream, Leaves::kArrival);
-  EXPECT_TRUE(work.only_arrivals(kStream));
-  EXPECT_TRUE(work.leave(kStream)) << "one more came";
-  work.started(kStream, Leaves::kWork);
-  EXPECT_FALSE(work.only_arrivals(kStream));
-  wait_for(work, kStream);
-  wait_for(work, kOther);
-  EXPECT_TRUE(work.idle());
-}
-
 TEST(PendingWork, OwesArrivalsAsOtherWork) {
   PendingWork work;
   work.started(kStream, Leaves::kArrival);
