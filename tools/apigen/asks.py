@@ -17,13 +17,15 @@ CONDITIONS = {
     "code": "until the worker has the program's code for that device",
     "time": "unless the answer to a wait for the event has said it, since the program has asked for that time before",
 }
-SAID = ("CUSTOM", "LOCAL", "COMPOSED", "ANSWERS", "CALL")  # modes that leave it to ASKS; a CALL may
+SAID = ("CUSTOM", "LOCAL", "COMPOSED", "ANSWERS", "CALL")  # modes that leave it to ASKS; a CALL asks always without it
 
 
 def check(functions):
     for f in functions:
         if f.asks is not None and f.mode not in SAID:
             raise DescriptionError(f"{f.where}: {f.name}: ASKS is not looked at in a {f.mode}")
+        if f.asks == "always" and f.mode == "CALL":
+            raise DescriptionError(f"{f.where}: {f.name}: ASKS(always) says nothing in a CALL")
         if f.asks is not None and f.asks not in CONDITIONS:
             raise DescriptionError(f"{f.where}: {f.name}: ASKS({f.asks}); possible: {', '.join(CONDITIONS)}")
 

@@ -211,7 +211,8 @@ class ByHand(Refusals):
 
     def test_asks(self):
         self.stream("CUSTOM(books) ASKS(sometimes) hipError_t hipPlain();", "ASKS(sometimes); possible: always, first,")
-        self.stream("CALL(0x0310) ASKS(always) hipError_t hipPlain();", "ASKS is not looked at in a CALL")
+        self.stream("CALL(0x0310) ASKS(always) hipError_t hipPlain();", "ASKS(always) says nothing in a CALL")
+        self.stream("POST(0x0310) NO_WORK ASKS(always) hipError_t hipPlain();", "ASKS is not looked at in a POST")
 
     def test_outside_captures(self):
         self.stream("UNSUPPORTED OUTSIDE_CAPTURES hipError_t hipPlain();", "OUTSIDE_CAPTURES is not looked at in")
