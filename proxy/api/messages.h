@@ -354,7 +354,7 @@ MESSAGE(0x0305, call, QueryStream) PROMPT { u64 stream; };
 // query follows, not a wait.
 MESSAGE(0x0306, post, FollowNull) WORK(stream) CAPTURE(asked) PROMPT { u64 stream; u64 polls; };
 
-// What any stream gets from now on follows what the stream has: for a wait whose end the program cannot see.
+// The worker waits for the stream before it takes the next request. For waits whose end the program cannot see.
 MESSAGE(0x0307, post, FinishStream) WORK(stream) CAPTURE(asked) { u64 stream; };
 
 // What was sent on the stream before is still done.
@@ -372,8 +372,8 @@ MESSAGE(0x0330, post, HostCallback) WORK(stream) CAPTURE(asked) {
   u64 cookie;
 };
 
-// since: 0, or an event of the same device. The answer to who need not wait any more says the time from there, if the
-// runtime knows it: the bits of a float.
+// since: 0, or an event of the same device. If `event` is done, the reply has the time between the two: timed is 1 if
+// the runtime knows it, and milliseconds has the bits of a float.
 MESSAGE(0x0404, call, SynchronizeEvent) { u64 event; u64 since; };
 REPLY(SynchronizeEvent) { u32 timed; u32 milliseconds; };
 

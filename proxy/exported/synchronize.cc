@@ -99,7 +99,7 @@ hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
 
 namespace {
 
-// Asks the worker, with the time since the event that the program will want to know (EventTimes).
+// Asks the worker. The answer may also have the time since another event (EventTimes).
 template <typename Request>
 hipError_t ask_worker(Client& client, int device, Request request, const EventRecording& recording) {
   EventRecordings& recordings = client.streams().recordings();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// EventTimes: times between pairs of events that the worker has said unasked.
+// EventTimes: times between two events that came with the answer to a wait for the second one.
 //
-// A program that measures waits for an event and then asks for the time since another one. So a question
-// after an event names the event of which the program wanted to know the time last, and the answer brings
-// that time. It holds until one of the two is recorded again. Any thread.
+// A program that measures waits for the stop event and then asks for the time since the start. So the wait
+// names the start that the program asked about last, and its answer has the time. The time holds until one of
+// the two events is recorded again. Any thread.
 #pragma once
 
 #include <array>

@@ -35,7 +35,7 @@ namespace tf::proxy {
 enum class Leaves : std::uint8_t {
   kNothing,   // no work, but it may fail
   kWork,      // work on its stream, which leaves the program's memory alone
-  kArrival,   // the same: bytes on their way to device memory, already read from the program's. Cannot fail
+  kArrival,   // the same: a copy to device memory whose bytes have been read. Fails only if the device does
   kHostWork,  // work on its stream that may read or write memory of the program's
 };
 struct Trace {
