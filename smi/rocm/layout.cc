@@ -3,15 +3,22 @@
 #include "smi/rocm/layout.h"
 
 #include <algorithm>
-#include <type_traits>
+
+#include "smi/rocm/installed.h"
 
 namespace tf::rsmi {
 namespace {
 
-constexpr bool kOfRocm6 = TF_RSMI_MAJOR >= 6;
-using Frequencies = std::conditional_t<kOfRocm6, Frequencies6, Frequencies5>;
-using Bandwidth = std::conditional_t<kOfRocm6, Bandwidth6, Bandwidth5>;
+// One name for the libraries of ROCm 5.2 and of 6; the others have the name of their ROCm.
+constexpr int kMajorOfBoth = 1;
 
+int rocm() {
+  if constexpr (TF_RSMI_MAJOR != kMajorOfBoth) return TF_RSMI_MAJOR;
+  static const int expected = expected_rocm();
+  return expected;
+}
+
+template <typename Frequencies>
 void write(Frequencies& to, std::span<const std::uint64_t> frequencies, std::uint32_t current) {
   to = {};
   to.num_supported = static_cast<std::uint32_t>(frequencies.size());
@@ -19,21 +26,30 @@ void write(Frequencies& to, std::span<const std::uint64_t> frequencies, std::uin
   std::ranges::copy(frequencies, to.frequency);
 }
 
+template <typename Bandwidth>
+void write(Bandwidth& to, std::uint64_t rate, std::uint32_t lanes) {
+  to = {};
+  write(to.transfer_rate, std::span<const std::uint64_t>(&rate, 1), 0);
+  to.lanes[0] = lanes;
+}
+
 }  // namespace
 
-// Debian calls ROCm 5.2's library .so.1.
-const rsmi_version_t kVersion{TF_RSMI_MAJOR == 1 ? 5 : TF_RSMI_MAJOR, 0, 0, "hip-remote"};
+rsmi_version_t version() { return {static_cast<std::uint32_t>(rocm()), 0, 0, "hip-remote"}; }
 
 void write_frequencies(rsmi_frequencies_t& to, std::span<const std::uint64_t> frequencies,
                        std::uint32_t current) {
-  write(reinterpret_cast<Frequencies&>(to), frequencies, current);
+  if (rocm() >= 6)
+    write(reinterpret_cast<Frequencies6&>(to), frequencies, current);
+  else
+    write(reinterpret_cast<Frequencies5&>(to), frequencies, current);
 }
 
 void write_bandwidth(rsmi_pcie_bandwidth_t& to, std::uint64_t rate, std::uint32_t lanes) {
-  auto& bandwidth = reinterpret_cast<Bandwidth&>(to);
-  bandwidth = {};
-  write(bandwidth.transfer_rate, std::span(&rate, 1), 0);
-  bandwidth.lanes[0] = lanes;
+  if (rocm() >= 6)
+    write(reinterpret_cast<Bandwidth6&>(to), rate, lanes);
+  else
+    write(reinterpret_cast<Bandwidth5&>(to), rate, lanes);
 }
 
 }  // namespace tf::rsmi

@@ -34,7 +34,7 @@ struct Bandwidth6 {
   std::uint32_t lanes[kFrequencies6];
 };
 
-extern const rsmi_version_t kVersion;
+rsmi_version_t version();
 
 // REQUIRES: at most kFrequencies5 of them, and `current` is one.
 void write_frequencies(rsmi_frequencies_t& to, std::span<const std::uint64_t> frequencies,

@@ -10,7 +10,7 @@
 
 namespace tf::rsmi {
 
-const char* version_text() { return kVersion.build; }
+const char* version_text() { return version().build; }
 
 namespace custom {
 namespace {
@@ -66,7 +66,7 @@ rsmi_status_t status_string(rsmi_status_t status, const char** status_string) {
 
 rsmi_status_t version_get(rsmi_version_t* version) {
   if (version == nullptr) return kInvalidArguments;
-  *version = kVersion;
+  *version = rsmi::version();
   return kSuccess;
 }
 

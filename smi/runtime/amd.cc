@@ -168,6 +168,11 @@ std::unique_ptr<RocmSmi> rocm_functions_of(const Library& library) {
   library.find("rsmi_topo_get_link_type", rocm->link_type);
   library.find("rsmi_topo_get_link_weight", rocm->link_weight);
   library.find("rsmi_minmax_bandwidth_get", rocm->bandwidth);
+  // ROCm 6.0's header was the first with this function, and with the longer lists. The name does not tell:
+  // Debian 13 calls ROCm 6's library .so.1, as Debian 12 calls that of ROCm 5.2.
+  const void* activity = nullptr;
+  library.find("rsmi_dev_activity_metric_get", activity);
+  rocm->with_deep_sleep = activity != nullptr;
   return rocm;
 }
 
@@ -194,7 +199,6 @@ Result<std::unique_ptr<Runtime>> AmdRuntime::open(const char* file) {
   std::unique_ptr<RocmSmi> rocm = rocm_functions_of(*library);
   if (rocm->init == nullptr || rocm->count == nullptr || rocm->pci == nullptr)
     return Status(Code::kUnavailable, library->name() + " is no librocm_smi64");
-  rocm->with_deep_sleep = !library->name().ends_with(".so.5") && !library->name().ends_with(".so.1");
   if (const int failed = rocm->init(0); failed != 0)
     return Status(Code::kUnavailable, "rsmi_init failed with " + std::to_string(failed));
   return std::unique_ptr<Runtime>(new AmdRuntime(std::move(rocm)));

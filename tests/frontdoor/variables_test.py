@@ -18,7 +18,7 @@ from reference import description, make  # noqa: E402  (where it is, the command
 NAME = r'\b(?:(?:TF|HIP|HIPCC|TENSOR_FUSION)_[A-Z0-9_]+|(?:ROCR|CUDA)_VISIBLE_DEVICES)\b'
 # A name in quotes in a source, which is how variables are read; macros of the same kind are not in quotes.
 QUOTED = re.compile(r'["\'](%s)(?:["\'=]|=")' % NAME)
-PLACES = ('transport', *support.TRANSPORTS, 'hipcore', 'proxy', 'worker', 'provider', 'tools', 'benchmarks',
+PLACES = ('transport', *support.TRANSPORTS, 'hipcore', 'proxy', 'worker', 'provider', 'smi', 'tools', 'benchmarks',
           'examples')
 # Not variables of ours that users set: settings of the scripts that build and test, names of types, macros of HIP.
 OTHERS = {'TF_SKIP_SETUP', 'TF_PREBUILT', 'HIP_MEMCPY3D',

@@ -225,6 +225,45 @@ class RocmSmi(Smi):
             self.assertEqual((own, there, hops), ("0", back, "1"), library)
             self.assertGreaterEqual(int(there), 10)
 
+    def test_what_rccl_asks(self):
+        """The eight functions that librccl.so.1 of Debian's 5.4.3 imports, and the firmware that newer ones ask for."""
+        worker = self.start()
+        script = ("import ctypes, sys\n"
+                  "library = ctypes.CDLL(sys.argv[1])\n"
+                  "class Version(ctypes.Structure):\n"
+                  "    _fields_ = [(name, ctypes.c_uint32) for name in ('major', 'minor', 'patch')] + [\n"
+                  "        ('build', ctypes.c_char_p)]\n"
+                  "def ask(name, *values):\n"
+                  "    code = getattr(library, 'rsmi_' + name)(*values)\n"
+                  "    text = ctypes.c_char_p()\n"
+                  "    assert library.rsmi_status_string(code, ctypes.byref(text)) == 0 and text.value, (name, code)\n"
+                  "    print(name, code, text.value.decode())\n"
+                  "    return code\n"
+                  "version, count = Version(), ctypes.c_uint32()\n"
+                  "ask('init', ctypes.c_uint64(0))\n"
+                  "ask('version_get', ctypes.byref(version))\n"
+                  "ask('num_monitor_devices', ctypes.byref(count))\n"
+                  "assert count.value == 2 and version.major >= 5 and version.build\n"
+                  "a, b, kind = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_uint32()\n"
+                  "for device in range(2):\n"
+                  "    ask('dev_pci_id_get', device, ctypes.byref(a))\n"
+                  "    print('pci', '%04x:%02x:%02x.%x' % (a.value >> 32, a.value >> 8 & 255, a.value >> 3 & 31,\n"
+                  "                                        a.value & 7))\n"
+                  "    ask('dev_firmware_version_get', device, 0, ctypes.byref(a))\n"
+                  "ask('topo_get_link_type', 0, 1, ctypes.byref(a), ctypes.byref(kind))\n"
+                  "ask('topo_get_link_weight', 0, 1, ctypes.byref(b))\n"
+                  "ask('minmax_bandwidth_get', 0, 1, ctypes.byref(a), ctypes.byref(b))\n")
+        hip = [device["pci_bus"] for device in self.ask_json(worker, "list")["devices"]]
+        for library in self.LIBRARIES:
+            done = run(sys.executable, "-c", script, library, TF_WORKER_SOCKET=worker.socket)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            lines = [line.split(maxsplit=2) for line in done.stdout.splitlines()]
+            self.assertEqual([line[1] for line in lines if line[0] == "pci"], hip, "RCCL matches them with HIP's")
+            # The host has no link between devices whose bandwidth it knows, and no firmware: RCCL goes on without.
+            unknown = {line[0] for line in lines if line[0] != "pci" and line[1] != "0"}
+            self.assertEqual(unknown, {"dev_firmware_version_get", "minmax_bandwidth_get"}, library)
+            self.assertEqual({line[1] for line in lines if line[0] in unknown}, {str(NOT_SUPPORTED)}, library)
+
     def test_layouts_of_majors(self):
         """The list of frequencies, of ROCm 5 and of ROCm 6, and nothing behind it."""
         worker = self.start()
@@ -234,14 +273,16 @@ class RocmSmi(Smi):
                   "buffer = (ctypes.c_uint8 * 512)(*([0x5a] * 512))\n"
                   "print(library.rsmi_dev_gpu_clk_freq_get(0, 0, buffer))\n"
                   "print(bytes(buffer).rstrip(b'\\x5a').hex())\n")
-        for library, bytes_of_all, first in ((self.LIBRARIES[1], 264, 0), (self.LIBRARIES[3], 280, 4)):
-            done = run(sys.executable, "-c", script, library, TF_WORKER_SOCKET=worker.socket)
+        debians, rocm5, _, rocm7 = self.LIBRARIES  # Debian's name is that of both
+        for library, rocm, bytes_of_all, first in ((rocm5, "", 264, 0), (rocm7, "", 280, 4),
+                                                   (debians, "5", 264, 0), (debians, "6", 280, 4)):
+            done = run(sys.executable, "-c", script, library, TF_WORKER_SOCKET=worker.socket, TF_ROCM_SMI=rocm)
             self.assertEqual(done.returncode, 0, done.stderr)
             code, written = done.stdout.split("\n")[:2]
             if code == str(NOT_SUPPORTED):
                 self.skipTest("this host does not say how fast its processors are")
             listed = bytes.fromhex(written)
-            self.assertEqual((code, len(listed)), ("0", bytes_of_all), library)
+            self.assertEqual((code, len(listed)), ("0", bytes_of_all), (library, rocm))
             count = int.from_bytes(listed[first:first + 4], "little")
             self.assertIn(count, (1, 2, 3))
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for librocm_smi64 of ROCm 6: two devices, 0000:03:00.0 and 0000:83:00.0, with values that tests
-// know. What is left out, a library may lack.
+// A stand-in for librocm_smi64 of ROCm 5 or 6 (TF_FAKE_ROCM): two devices, 0000:03:00.0 and 0000:83:00.0,
+// with values that tests know. What is left out, a library may lack.
 #include <cstdint>
 #include <cstdio>
+#include <type_traits>
 
 #define ROCM extern "C" __attribute__((visibility("default")))
 
@@ -10,12 +11,30 @@ namespace {
 
 constexpr int kInvalid = 1;
 constexpr int kUnsupported = 2;
-struct FakeFrequencies {
-  bool has_deep_sleep;
+struct FakeList {
   std::uint32_t num_supported;
   std::uint32_t current;
+};
+struct FakeFrequencies5 : FakeList {
+  std::uint64_t frequency[32];
+};
+struct FakeDeepSleep {
+  bool has_deep_sleep;
+};
+struct FakeFrequencies6 : FakeDeepSleep, FakeList {
   std::uint64_t frequency[33];
 };
+using FakeFrequencies = std::conditional_t<TF_FAKE_ROCM >= 6, FakeFrequencies6, FakeFrequencies5>;
+static_assert(sizeof(FakeFrequencies) == (TF_FAKE_ROCM >= 6 ? 280 : 264));
+
+constexpr FakeList kList = {3, 1};
+
+[[maybe_unused]] void write(FakeFrequencies5& to) {
+  to = {kList, {132'000'000, 1'500'000'000, 2'100'000'000}};
+}
+[[maybe_unused]] void write(FakeFrequencies6& to) {
+  to = {{true}, kList, {132'000'000, 1'500'000'000, 2'100'000'000}};
+}
 
 }  // namespace
 
@@ -63,7 +82,7 @@ ROCM int rsmi_dev_energy_count_get(std::uint32_t, std::uint64_t* count, float* u
   return 0;
 }
 ROCM int rsmi_dev_gpu_clk_freq_get(std::uint32_t, int clock, FakeFrequencies* clocks) {
-  *clocks = {true, 3, 1, {132'000'000, 1'500'000'000, 2'100'000'000}};
+  write(*clocks);
   return clock == 0 ? 0 : kUnsupported;
 }
 ROCM int rsmi_dev_vbios_version_get(std::uint32_t, char* text, std::uint32_t bytes) {

@@ -113,6 +113,18 @@ TEST(Amd, ValuesOfTheDeviceAtThisAddress) {
   EXPECT_EQ(sample.fan_rpm, kUnknown) << "a function that this library lacks";
 }
 
+// Debian 12 calls ROCm 5.2's library .so.1, Debian 13 ROCm 6's.
+TEST(Amd, ListsOfFrequenciesGoByWhatTheLibraryHasNotByItsName) {
+  for (const char* const file : {TF_FAKE_ROCM_SMI_5_1, TF_FAKE_ROCM_SMI_6_1}) {
+    SCOPED_TRACE(file);
+    Result<std::unique_ptr<Runtime>> amd = AmdRuntime::open(file);
+    ASSERT_TRUE(amd) << amd.status().to_string();
+    tf::smi::Sample sample = tf::smi::unknown_sample();
+    ASSERT_TRUE((*amd)->sample({"0000:83:00.0", "gfx942"}, sample).is_ok());
+    EXPECT_EQ(sample.core_clock_hz, 1'500'000'000u);
+  }
+}
+
 TEST(Amd, FactsOfADevice) {
   Result<std::unique_ptr<Runtime>> amd = AmdRuntime::open(TF_FAKE_ROCM_SMI);
   ASSERT_TRUE(amd);

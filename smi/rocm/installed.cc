@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads names of functions in the system's own library.
+#include "smi/rocm/installed.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "transport/base/file_reader.h"
+
+namespace tf::rsmi {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::size_t kLibraryBytesMax = 16 << 20;  // Debian's have less than 2 MiB
+
+// As a table of strings has it: between two zero bytes.
+template <std::size_t N>
+bool has_name(std::string_view library, const char (&name)[N]) {
+  for (std::size_t at = library.find(std::string_view(name, N), 1); at != std::string_view::npos;
+       at = library.find(std::string_view(name, N), at + 1))
+    if (library[at - 1] == '\0') return true;
+  return false;
+}
+
+}  // namespace
+
+int rocm_of_library(const std::string& file) {
+  const std::string library = read_file(file, kLibraryBytesMax);
+  if (!has_name(library, "rsmi_init") || has_name(library, "hip_remote_smi_version")) return 0;
+  // rocm_smi.h of 5.7.1 lacks it, that of 6.0.0 has it, and with it the longer lists of frequencies.
+  return has_name(library, "rsmi_dev_activity_metric_get") ? 6 : 5;
+}
+
+int expected_rocm() {
+  const char* const told = std::getenv("TF_ROCM_SMI");
+  if (told != nullptr && (told == "5"sv || told == "6"sv)) return told[0] - '0';
+  Dl_info c_library{};
+  if (::dladdr(reinterpret_cast<const void*>(&::getpid), &c_library) == 0) return 5;
+  const std::string_view path = c_library.dli_fname;
+  const std::string file = std::string(path.substr(0, path.rfind('/') + 1)) + "librocm_smi64.so.1";
+  return rocm_of_library(file) == 6 ? 6 : 5;
+}
+
+}  // namespace tf::rsmi
