@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 from doors_test import reached_by
-from harness import BUILD, FaultTest, Worker, eventually, is_running, main
+from harness import BUILD, CLIENT, FaultTest, SLOWER, Worker, eventually, is_running, main
 
 IS_ROOT = os.geteuid() == 0
 FIRST_USER = 61000
@@ -56,6 +56,9 @@ class Walls(FaultTest):
         with worker.client("tcp", *words) as client:
             self.assertEqual(client.wait(20), 0, client.errors())
             lines = client.process.stdout.read().decode().split("\n")
+        return self.attempts(lines)
+
+    def attempts(self, lines):
         found = {line.split()[0]: tuple(map(int, line.split()[1:])) for line in lines if line}
         self.assertTrue(found)
         self.assertNotIn("lost", found)
@@ -135,6 +138,18 @@ class Walls(FaultTest):
             found = self.attack(self.worker("--readable", folder), "attack-file", file)
             self.expect_done(found, "open")
             self.expect_refused(found, "change", "mode", "make")
+
+    @needs_landlock
+    def test_files_that_a_private_worker_lets_them_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "kernels.h")
+            file.write_text("kernels")
+            for option in (), ("--readable", folder):
+                done = subprocess.run([os.path.join(BUILD, "bin", "hip-remote"), "run", "--local", "--runtime", "cpu",
+                                       "--no-preload", "-t", "tcp", *option, "--", CLIENT, "attack-file", file],
+                                      capture_output=True, text=True, timeout=60 * SLOWER, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                (self.expect_done if option else self.expect_refused)(self.attempts(done.stdout.splitlines()), "open")
 
     @needs_landlock
     def test_files_for_others_to_find(self):

@@ -84,7 +84,7 @@ class NativeReference {
 Result<int> remote_run(const Layout& layout, const BenchOptions& options, const std::string& transport,
                        const std::string& reference, Ending& ending) {
   fmt::print(stderr, "hip_bench through a worker over {} ...\n", transport);
-  Result<LocalWorker> worker = LocalWorker::start(layout, "cpu", false, transport, ending);
+  Result<LocalWorker> worker = LocalWorker::start(layout, {.runtime = "cpu", .transport = transport}, ending);
   if (!worker) return worker.status();
   Command command = hip_bench(layout, options, layout.lib, transport);
   command.arguments.insert(command.arguments.end(), {"--limits", reference});
@@ -99,7 +99,7 @@ Result<int> remote_run(const Layout& layout, const BenchOptions& options, const 
 // Cost against distance, through a private worker.
 Result<int> distances(const Layout& layout, const BenchOptions& options, const std::string& transport,
                       Ending& ending) {
-  Result<LocalWorker> worker = LocalWorker::start(layout, "cpu", false, transport, ending);
+  Result<LocalWorker> worker = LocalWorker::start(layout, {.runtime = "cpu", .transport = transport}, ending);
   if (!worker) return worker.status();
   Command command = hip_bench(layout, options, layout.lib, transport);
   std::string rtts;

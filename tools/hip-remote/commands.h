@@ -22,9 +22,10 @@ struct RunOptions {
   std::string transport;  // empty: TF_TRANSPORT, else auto
   std::string runtime;    // of the private worker; with `native` of the program
   bool local = false;
-  bool native = false;        // run on the runtime itself, without a worker
-  bool preload = true;        // false: the program finds our library by its search path only
-  std::string preload_major;  // of HIP; empty: as the program's file says
+  std::vector<std::string> readable;  // by the private worker's sessions, besides what the system has for all
+  bool native = false;                // run on the runtime itself, without a worker
+  bool preload = true;                // false: the program finds our library by its search path only
+  std::string preload_major;          // of HIP; empty: as the program's file says
   bool verbose = false;
   std::string trace;  // when the calls began and ended: a JSON file; empty: not traced
   std::string stats;  // what the calls cost: a JSON file; "-": a table on standard error; empty: not counted

@@ -50,31 +50,19 @@ bool goes_over_tcp(std::string_view name) {
   });
 }
 
-}  // namespace
-
-Result<LocalWorker> LocalWorker::start(const Layout& layout, const std::string& runtime, bool verbose,
-                                       const std::string& transport, const Ending& ending) {
-  LocalWorker worker;
-  worker.transport_ = transport;
-  std::string pattern = (std::filesystem::temp_directory_path() / "hip-remote-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) return Status::from_errno("mkdtemp " + pattern, errno);
-  worker.directory_ = pattern;
-  worker.socket_ = pattern + "/worker.sock";
-  int pipe_fds[2];
-  if (::pipe2(pipe_fds, O_CLOEXEC) != 0) return Status::from_errno("pipe", errno);
-  net::OwnedFd read_end(pipe_fds[0]);
-  net::OwnedFd write_end(pipe_fds[1]);
+Command command_of(const Layout& layout, const LocalWorkerOptions& options, bool needs_port,
+                   const std::string& socket, int ready_fd) {
   Command command;
-  const bool needs_port = goes_over_tcp(transport);
-  command.arguments = {layout.program("hip-worker").string(), "--socket", worker.socket_, "--ready-fd",
-                       std::to_string(write_end.get())};
+  std::vector<std::string>& words = command.arguments;
+  words = {layout.program("hip-worker").string(), "--socket", socket, "--ready-fd", std::to_string(ready_fd)};
   if (needs_port)
-    command.arguments.insert(command.arguments.end(), {"--port", "0"});
+    words.insert(words.end(), {"--port", "0"});
   else
-    command.arguments.push_back("--no-tcp");  // whatever variables say
-  if (!runtime.empty()) command.arguments.insert(command.arguments.end(), {"--runtime", runtime});
-  command.arguments.push_back(verbose ? "-v" : "--quiet");
-  command.keep_fd = write_end.get();
+    words.push_back("--no-tcp");  // whatever variables say
+  if (!options.runtime.empty()) words.insert(words.end(), {"--runtime", options.runtime});
+  for (const std::string& path : options.readable) words.insert(words.end(), {"--readable", path});
+  words.push_back(options.verbose ? "-v" : "--quiet");
+  command.keep_fd = ready_fd;
   command.helper = true;
   // The worker loads the real runtime: it must not find our own proxy through the caller's settings. And it
   // offers all of its devices, since the program's side picks those that these variables name.
@@ -83,7 +71,26 @@ Result<LocalWorker> LocalWorker::start(const Layout& layout, const std::string& 
                          {"ROCR_VISIBLE_DEVICES", std::nullopt},
                          {"HIP_VISIBLE_DEVICES", std::nullopt},
                          {"CUDA_VISIBLE_DEVICES", std::nullopt}};
-  Result<pid_t> child = tf::tools::start(command);
+  return command;
+}
+
+}  // namespace
+
+Result<LocalWorker> LocalWorker::start(const Layout& layout, const LocalWorkerOptions& options,
+                                       const Ending& ending) {
+  LocalWorker worker;
+  worker.transport_ = options.transport;
+  std::string pattern = (std::filesystem::temp_directory_path() / "hip-remote-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) return Status::from_errno("mkdtemp " + pattern, errno);
+  worker.directory_ = pattern;
+  worker.socket_ = pattern + "/worker.sock";
+  int pipe_fds[2];
+  if (::pipe2(pipe_fds, O_CLOEXEC) != 0) return Status::from_errno("pipe", errno);
+  net::OwnedFd read_end(pipe_fds[0]);
+  net::OwnedFd write_end(pipe_fds[1]);
+  const bool needs_port = goes_over_tcp(options.transport);
+  Result<pid_t> child =
+      tf::tools::start(command_of(layout, options, needs_port, worker.socket_, write_end.get()));
   if (!child) return child.status();
   worker.pid_ = *child;
   write_end.reset();

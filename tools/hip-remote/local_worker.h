@@ -4,18 +4,26 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tools/hip-remote/layout.h"
 #include "tools/hip-remote/process.h"
 
 namespace tf::tools {
 
+struct LocalWorkerOptions {
+  std::string runtime;  // empty: the worker's own choice
+  std::string transport;
+  std::vector<std::string> readable = {};  // what sessions may read besides what the system has for all
+  bool verbose = false;
+};
+
 class LocalWorker {
  public:
   // Starts hip-worker on a private Unix socket, for a transport (auto, shm, tcp, ...) that goes over TCP also
   // on a free port of loopback, and waits until it listens, or `ending` has something to take: then kClosed.
-  static Result<LocalWorker> start(const Layout& layout, const std::string& runtime, bool verbose,
-                                   const std::string& transport, const Ending& ending);
+  static Result<LocalWorker> start(const Layout& layout, const LocalWorkerOptions& options,
+                                   const Ending& ending);
   LocalWorker(LocalWorker&& other) noexcept;
   LocalWorker& operator=(LocalWorker&&) = delete;
   ~LocalWorker();

@@ -146,8 +146,11 @@ ProgramFile prepare_program(const std::filesystem::path& directory, const RunOpt
 
 Result<LocalWorker> start_worker(const Layout& layout, const RunOptions& options, const Ending& ending,
                                  EnvironmentChanges& environment) {
-  Result<LocalWorker> worker = LocalWorker::start(layout, options.runtime, options.verbose,
-                                                  proxy::environment_value("TF_TRANSPORT"), ending);
+  const LocalWorkerOptions how{.runtime = options.runtime,
+                               .transport = proxy::environment_value("TF_TRANSPORT"),
+                               .readable = options.readable,
+                               .verbose = options.verbose};
+  Result<LocalWorker> worker = LocalWorker::start(layout, how, ending);
   if (!worker) return worker;
   for (auto& [name, value] : worker->environment()) environment[name] = value;
   return worker;
