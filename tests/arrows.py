@@ -69,7 +69,7 @@ MAY_INCLUDE = {
     "proxy/gen": EXPORTED | {"proxy/exported", "proxy/api"},
     # The worker's rooms, from the lowest up. What is generated from proxy/api counts as handlers.
     "worker/base": WORKER | {"hipcore/smi", "worker/runtime/common/extensions.h"},
-    "worker/memory": WORKER | {"worker/base", "hipcore/abi", "hipcore/array", "hipcore/mirror"},
+    "worker/memory": WORKER | {"worker/base", "hipcore/abi", "hipcore/array", "hipcore/memory", "hipcore/mirror"},
     "worker/copy": WORKER | {"worker/base", "worker/memory", "hipcore/array", "hipcore/graph"},
     "worker/sandbox": WORKER | {"worker/base", "hipcore/mirror"},
     "worker/smi": WORKER | {"worker/base", "worker/memory", "hipcore/smi", "smi/runtime"},

@@ -62,8 +62,8 @@ template <typename Archive, typename Snapshot>
 void visit_snapshot(Archive& a, Snapshot& s) {
   a.field(s.runtime, kNameBytesMax);
   fields(a, s.runtime_version, s.driver_version, s.init_error, s.stream_priority_least,
-         s.stream_priority_greatest, s.vmm_leases, s.memory_shared, s.reservations.base, s.reservations.bytes,
-         s.host_window.base, s.host_window.bytes);
+         s.stream_priority_greatest, s.vmm_leases, s.memory_shared, s.fine_grained, s.reservations.base,
+         s.reservations.bytes, s.host_window.base, s.host_window.bytes);
   auto access = static_cast<std::uint32_t>(s.host_access);
   a.field(access);
   auto device_access = static_cast<std::uint32_t>(s.device_access);
@@ -130,6 +130,7 @@ void decode(Decoder& in, WorkerSnapshot& snapshot) {
   if (snapshot.peers.size() != snapshot.devices.size() * snapshot.devices.size())
     return in.fail("peer matrix does not fit the number of devices");
   if (snapshot.memory_shared > 1) return in.fail("memory_shared is neither 0 nor 1");
+  if (snapshot.fine_grained > 1) return in.fail("fine_grained is neither 0 nor 1");
   if (const std::string wrong = check_range(snapshot.reservations); !wrong.empty())
     return in.fail("reservations: " + wrong);
   check_host_window(in, snapshot);

@@ -234,7 +234,8 @@ MESSAGE(0x0232, post, WithdrawShared) NO_WORK {
   u64 key_high;
 };
 
-// Somebody else's lease, at an address in the window of its device.
+// Somebody else's lease, at an address in the window of its device; outside of all windows, if it is an allocation of
+// the runtime's.
 MESSAGE(0x0233, call, OpenShared) {
   u64 key_low;
   u64 key_high;
@@ -281,6 +282,8 @@ REPLY(OpenEvent) {
 // Device memory is granted in leases; the client cuts hipMalloc from them (proxy/memory).
 MESSAGE(0x0240, call, LeaseMemory) {
   u64 bytes;              // at least; the worker rounds up to its granularity
+  u32 flags;              // hipDeviceMallocDefault; or of hipExtMallocWithFlags: then it lies outside the windows
+  u32 reserved;
 };
 REPLY(LeaseMemory) {
   u64 address;

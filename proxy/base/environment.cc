@@ -87,6 +87,14 @@ Result<Settings> read_worker(Settings settings) {
   return settings;
 }
 
+Status read_fine_grained(FineGrained& kind) {
+  const std::string text = environment_value("TF_FINE_GRAINED");
+  if (text == "host") kind = FineGrained::kHost;
+  if (text == "device") kind = FineGrained::kDevice;
+  if (text == "auto" || kind != FineGrained::kAuto) return Status::ok();
+  return {Code::kInvalidArgument, "TF_FINE_GRAINED=" + text + ": expected auto, host or device"};
+}
+
 }  // namespace
 
 bool is_worker_named() { return names_worker() || is_set(kConnectionInfo) || is_set(kConnectionUrl); }
@@ -104,6 +112,7 @@ Result<Settings> read_settings() {
   Result<long> mirror = number("TF_MIRROR", 0, 1);
   if (!mirror) return mirror.status();
   settings.mirrors_pinned = *mirror != 0;
+  TF_RETURN_IF_ERROR(read_fine_grained(settings.fine_grained));
   if (!environment_value("TF_DEVICE_ID").empty()) {
     Result<long> device = number("TF_DEVICE_ID", 0, protocol::kDevicesMax - 1);
     if (!device) return device.status();

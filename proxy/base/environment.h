@@ -22,6 +22,10 @@ std::string environment_value(std::string_view name);
 
 inline constexpr unsigned kCopyThreadsMax = 16;  // for one copy, including the caller
 
+// What fine-grained memory (hipExtMallocWithFlags) is where this process cannot map device memory: a
+// device's, or host memory that devices use; kAuto: as suits the worker's devices.
+enum class FineGrained : std::uint8_t { kAuto, kHost, kDevice };
+
 // All variables of the table, parsed.
 struct Settings {
   std::string worker;        // as net::Address::parse takes it
@@ -31,7 +35,8 @@ struct Settings {
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds io_timeout{30'000};
   bool mirrors_pinned = true;
-  int device = -1;  // -1: all devices of the worker are visible
+  FineGrained fine_grained = FineGrained::kAuto;  // TF_FINE_GRAINED
+  int device = -1;                                // -1: all devices of the worker are visible
   hipcore::VisibleDevices visible;
   std::optional<unsigned> copy_threads;
   std::optional<shaper::Shape> shape;

@@ -30,10 +30,12 @@ Client::Client(Connected&& connected, const std::vector<int>& seen, unsigned cop
     : snapshot_(keep_devices(std::move(connected.snapshot), seen)),
       walls_(std::move(connected.walls)),
       share_(std::move(connected.share)),
+      fine_grained_on_device_(connected.fine_grained == FineGrained::kDevice ||
+                              (connected.fine_grained == FineGrained::kAuto && snapshot_.fine_grained != 0)),
       connection_(std::move(connected.endpoint), std::move(connected.control), devices_of(seen, connected),
                   *this),
       callbacks_(connection_, mirror_),
-      leases_(connection_, snapshot_, lease_mappings_, huge_pages_),
+      leases_(connection_, snapshot_, lease_mappings_, huge_pages_, outside_windows_),
       device_memory_(snapshot_, leases_),
       arrays_(connection_, device_memory_),
       pools_(connection_.handles().of(protocol::HandleKind::kMemPool)),

@@ -71,6 +71,9 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   Arrays& arrays() { return arrays_; }
   Textures& textures() { return textures_; }
   const LeaseMappings& lease_mappings() const { return lease_mappings_; }
+  OutsideWindows& outside_windows() { return outside_windows_; }
+  // Whether fine-grained memory (hipExtMallocWithFlags) is a device's, and none that the host reaches.
+  bool is_fine_grained_on_device() const { return fine_grained_on_device_; }
   VirtualMemoryMap& virtual_memory() { return virtual_memory_; }
   SharedMemory& shared_memory() { return shared_memory_; }
   Pools& pools() { return pools_; }
@@ -171,6 +174,7 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   protocol::WorkerSnapshot snapshot_;
   const std::string walls_;
   const std::string share_;
+  const bool fine_grained_on_device_;
   std::vector<ReservedWindow> windows_;
   Connection connection_;
   ReplyCache created_{protocol::kHandleSlotsMax};  // never full: there are no more than handles
@@ -180,6 +184,7 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   Callbacks callbacks_;
   LeaseMappings lease_mappings_;
   HugePages huge_pages_;
+  OutsideWindows outside_windows_;
   Leases leases_;
   DeviceMemory device_memory_;
   Arrays arrays_;

@@ -27,6 +27,30 @@ hipError_t allocate(ApiCall& call, void** pointer, std::size_t bytes) {
   return call.finish(error);
 }
 
+// What was asked for can be queried (hipMemRangeGetAttribute). If there is no room to remember it, the
+// allocation stands all the same.
+void remember_coherency(ApiCall& call, void* pointer, std::size_t bytes, unsigned flags) {
+  const hipcore::AdvisedRange all{to_raw(pointer), bytes, to_raw(pointer), bytes};
+  static_cast<void>(call.client().advice().set_coherency(all, hipcore::coherency_of_device(flags)));
+}
+
+// Memory that devices and the host use, or that other devices see while kernels run, and other processes can
+// open. hipErrorNotSupported: ordinary memory of the device is all that there is. `theirs`: the program's
+// flags, which `flags` stand for.
+hipError_t allocate_fine(ApiCall& call, void** pointer, std::size_t bytes, unsigned theirs, unsigned flags) {
+  Client& client = call.client();
+  if (flags == hipMallocSignalMemory || !client.is_fine_grained_on_device())
+    return client.host_allocations().allocate(HostRange::Kind::kFineGrained, call.device(), bytes, flags,
+                                              *pointer);
+  if (client.snapshot().fine_grained == 0) return hipErrorNotSupported;
+  std::uint64_t address = 0;
+  const hipError_t error = client.device_memory().allocate_alone(call.device(), bytes, theirs, address);
+  if (error != hipSuccess) return error;
+  *pointer = reinterpret_cast<void*>(address);
+  remember_coherency(call, *pointer, bytes, flags);
+  return hipSuccess;
+}
+
 // False: no such size exists.
 bool pitched_size(std::size_t width, std::size_t height, std::size_t depth, std::size_t& pitch,
                   std::size_t& bytes) {
@@ -45,20 +69,16 @@ hipError_t hipExtMallocWithFlags(ApiCall& call, void** pointer, size_t bytes, un
   const unsigned flags = *asked;
   const bool signal = flags == hipMallocSignalMemory;
   if (!call.connected()) return call.finish();
-  // The host uses such memory too. Where device memory is not mapped here, that is host memory which devices
-  // use.
+  // Where device memory is mapped here, all of it is what devices and the host use.
   if (flags != hipDeviceMallocDefault && bytes != 0 && !call.client().lease_mappings().complete()) {
-    const hipError_t made = call.client().host_allocations().allocate(HostRange::Kind::kFineGrained,
-                                                                      call.device(), bytes, flags, *pointer);
+    const hipError_t made = allocate_fine(call, pointer, bytes, theirs, flags);
     if (signal || made != hipErrorNotSupported) return call.finish(made);
   }
+  // Both kinds of memory are the same here.
   const hipError_t error = allocate(call, pointer, bytes);
-  if (error != hipSuccess || *pointer == nullptr || flags == hipDeviceMallocDefault) return error;
-  // Both kinds of memory are the same here; the request can be queried (hipMemRangeGetAttribute).
-  const hipcore::AdvisedRange all{to_raw(*pointer), bytes, to_raw(*pointer), bytes};
-  // If there is no room to remember it, the allocation stands all the same.
-  static_cast<void>(call.client().advice().set_coherency(all, hipcore::coherency_of_device(flags)));
-  return hipSuccess;
+  if (error == hipSuccess && *pointer != nullptr && flags != hipDeviceMallocDefault)
+    remember_coherency(call, *pointer, bytes, flags);
+  return error;
 }
 
 hipError_t hipMallocPitch(ApiCall& call, void** pointer, size_t* pitch, size_t width, size_t height) {

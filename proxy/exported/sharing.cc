@@ -49,11 +49,14 @@ hipError_t open_shared(ApiCall& call, const MemoryTicket& ticket, SharedMemory::
   hipError_t error = client.connection().call(call.device(), request, reply);
   if (error != hipSuccess) return error;
   int device = client.connection().own_ordinal(reply.device);
-  // A device that this program does not see has no window here, and the worker must not place memory outside
-  // a window.
-  bool sane = ticket.offset < reply.bytes && device >= 0 && device < client.device_count() &&
-              client.device_memory().add_foreign(device, reply.address, reply.bytes);
+  // A device that this program does not see has no window here. What the worker has placed outside of all
+  // windows must lie where this process has nothing, or all memory does.
+  bool sane = ticket.offset < reply.bytes && device >= 0 && device < client.device_count();
+  const bool outside = sane && !client.device_memory().in_window(device, reply.address, reply.bytes) &&
+                       client.outside_windows().reserve(reply.address, reply.bytes);
+  sane = sane && client.device_memory().add_foreign(device, reply.address, reply.bytes, outside);
   if (!sane) {
+    if (outside) client.outside_windows().drop(reply.address);
     protocol::CloseSharedRequest close{};
     close.address = reply.address;
     (void)client.connection().call(call.device(), close);
@@ -68,6 +71,7 @@ hipError_t open_shared(ApiCall& call, const MemoryTicket& ticket, SharedMemory::
 hipError_t close_shared(ApiCall& call, std::uint64_t base) {
   Client& client = call.client();
   client.end_mapping(base);
+  client.outside_windows().drop(base);
   protocol::CloseSharedRequest request{};
   request.address = base;
   hipError_t error = client.connection().call(call.device(), request);

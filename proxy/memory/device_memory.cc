@@ -45,13 +45,50 @@ hipError_t DeviceMemory::allocate(int device, std::uint64_t bytes, std::uint64_t
 
 hipError_t DeviceMemory::lease_once(int device, std::uint64_t bytes) {
   Lease lease;
-  if (hipError_t error = source_.lease(device, bytes, lease); error != hipSuccess) return error;
+  if (hipError_t error = source_.lease(device, bytes, hipDeviceMallocDefault, lease); error != hipSuccess)
+    return error;
   const MutexLock lock(mutex_);
   Device& of = devices_[static_cast<std::size_t>(device)];
   // A lease of another device there would make addresses ambiguous.
   bool sane =
       lease.bytes >= bytes && inside(of.window, lease) && !overlaps_range_locked(lease.address, lease.bytes);
   return sane && of.ranges.add_range(lease.address, lease.bytes) ? hipSuccess : hipErrorUnknown;
+}
+
+hipError_t DeviceMemory::allocate_alone(int device, std::uint64_t bytes, unsigned flags,
+                                        std::uint64_t& address) {
+  {
+    const MutexLock lock(mutex_);
+    if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) return hipErrorInvalidDevice;
+    if (bytes > devices_[static_cast<std::size_t>(device)].total_bytes) return hipErrorOutOfMemory;
+  }
+  const hipError_t error = lease_alone(device, bytes, flags, address);
+  if (error != hipErrorOutOfMemory) return error;
+  give_back_unused(device);
+  return lease_alone(device, bytes, flags, address);
+}
+
+hipError_t DeviceMemory::lease_alone(int device, std::uint64_t bytes, unsigned flags,
+                                     std::uint64_t& address) {
+  Lease lease;
+  if (hipError_t error = source_.lease(device, whole_units(device, bytes), flags, lease); error != hipSuccess)
+    return error;
+  const MutexLock lock(mutex_);
+  Device& of = devices_[static_cast<std::size_t>(device)];
+  const bool sane = lease.bytes >= bytes && !overlaps_range_locked(lease.address, lease.bytes) &&
+                    of.ranges.add_range(lease.address, lease.bytes) &&
+                    of.ranges.allocate_range(lease.address, bytes);
+  if (!sane) return hipErrorUnknown;
+  of.alone.insert(lease.address);
+  address = lease.address;
+  return hipSuccess;
+}
+
+std::uint64_t DeviceMemory::whole_units(int device, std::uint64_t bytes) const {
+  const MutexLock lock(mutex_);
+  const std::uint64_t unit =
+      std::max(devices_[static_cast<std::size_t>(device)].granularity_bytes, kAllocationAlignmentBytes);
+  return (bytes + unit - 1) / unit * unit;
 }
 
 // Checks ranges of all devices, at either end; RangeAllocator does the rest.
@@ -62,13 +99,11 @@ bool DeviceMemory::overlaps_range_locked(std::uint64_t address, std::uint64_t by
 }
 
 hipError_t DeviceMemory::grow(int device, std::uint64_t bytes) {
+  const std::uint64_t exact = whole_units(device, bytes);
   std::uint64_t slab = 0;
-  std::uint64_t exact = 0;
   {
     const MutexLock lock(mutex_);
     const Device& of = devices_[static_cast<std::size_t>(device)];
-    std::uint64_t unit = std::max(of.granularity_bytes, kAllocationAlignmentBytes);
-    exact = (bytes + unit - 1) / unit * unit;
     slab = exact >= kOwnLeaseBytes ? exact : std::max(exact, of.next_slab_bytes);
   }
   hipError_t error = lease_once(device, slab);
@@ -99,9 +134,12 @@ bool DeviceMemory::return_unused(int device) {
   std::vector<std::uint64_t> unused;
   {
     const MutexLock lock(mutex_);
-    RangeAllocator& ranges = devices_[static_cast<std::size_t>(device)].ranges;
-    unused = ranges.unused_ranges();
-    for (std::uint64_t address : unused) ranges.remove_range(address);
+    Device& of = devices_[static_cast<std::size_t>(device)];
+    unused = of.ranges.unused_ranges();
+    for (std::uint64_t address : unused) {
+      of.ranges.remove_range(address);
+      of.alone.erase(address);
+    }
   }
   for (std::uint64_t address : unused) source_.return_lease(device, address);
   return !unused.empty();
@@ -121,8 +159,10 @@ hipError_t DeviceMemory::release(std::uint64_t address) {
       std::erase_if(of.stream_blocks, [&](const StreamBlock& kept) { return kept.address == address; });
       count_waiting_locked();
       auto range = of.ranges.range_of(address);
-      if (range && range->second >= kOwnLeaseBytes && block->reserved >= range->second / 2 &&
-          of.ranges.remove_range(range->first)) {
+      const bool own = range && ((range->second >= kOwnLeaseBytes && block->reserved >= range->second / 2) ||
+                                 of.alone.contains(range->first));
+      if (own && of.ranges.remove_range(range->first)) {
+        of.alone.erase(range->first);
         give_back = static_cast<int>(i);
         lease = range->first;
       }
@@ -296,10 +336,15 @@ void DeviceMemory::add_mapping(int device, std::uint64_t address, std::uint64_t 
   mappings_[address] = DevicePointer{device, address, bytes};
 }
 
-bool DeviceMemory::add_foreign(int device, std::uint64_t address, std::uint64_t bytes) {
+bool DeviceMemory::in_window(int device, std::uint64_t address, std::uint64_t bytes) const {
+  const MutexLock lock(mutex_);
+  return devices_[static_cast<std::size_t>(device)].window.contains(address, bytes);
+}
+
+bool DeviceMemory::add_foreign(int device, std::uint64_t address, std::uint64_t bytes, bool outside) {
   const MutexLock lock(mutex_);
   const protocol::AddressWindow& window = devices_[static_cast<std::size_t>(device)].window;
-  if (bytes == 0 || !inside(window, {address, bytes})) return false;
+  if (bytes == 0 || (!outside && !inside(window, {address, bytes}))) return false;
   if (overlaps_range_locked(address, bytes)) return false;
   return mappings_.emplace(address, DevicePointer{device, address, bytes}).second;
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "hipcore/wire/device_snapshot.h"
@@ -34,8 +35,10 @@ struct Lease {
 
 class LeaseSource {
  public:
-  // Asks the worker for at least `bytes` on `device`.
-  virtual hipError_t lease(int device, std::uint64_t bytes, Lease& lease) = 0;
+  // Asks the worker for at least `bytes` on `device`. `flags`: of hipExtMallocWithFlags; if others than
+  // hipDeviceMallocDefault, the lease lies outside of the device's window. hipErrorNotSupported: there is no
+  // such memory, or this process uses its addresses.
+  virtual hipError_t lease(int device, std::uint64_t bytes, unsigned flags, Lease& lease) = 0;
   virtual void return_lease(int device, std::uint64_t address) = 0;
   // Bytes of the device that this process has or could have, now.
   virtual hipError_t find_free(int device, std::uint64_t& bytes) = 0;
@@ -58,6 +61,9 @@ class DeviceMemory {
   DeviceMemory(const protocol::WorkerSnapshot& snapshot, LeaseSource& source);
 
   hipError_t allocate(int device, std::uint64_t bytes, std::uint64_t& address);
+  // Memory of hipExtMallocWithFlags: a lease of its own, which is returned with it. hipErrorNotSupported:
+  // there is none. REQUIRES: bytes > 0, and flags other than hipDeviceMallocDefault
+  hipError_t allocate_alone(int device, std::uint64_t bytes, unsigned flags, std::uint64_t& address);
   // hipErrorInvalidValue if no block starts there. The caller has posted FreeMemory before, so that the next
   // user of these addresses comes after it in the queue.
   hipError_t release(std::uint64_t address);
@@ -97,7 +103,9 @@ class DeviceMemory {
   // Adjacent mappings may be used as one.
   void add_mapping(int device, std::uint64_t address, std::uint64_t bytes);
   // Another process's memory. False: it is outside the device's window, or overlaps memory of ours.
-  bool add_foreign(int device, std::uint64_t address, std::uint64_t bytes);
+  // `outside`: its addresses are reserved outside of all windows (OutsideWindows).
+  bool add_foreign(int device, std::uint64_t address, std::uint64_t bytes, bool outside);
+  bool in_window(int device, std::uint64_t address, std::uint64_t bytes) const;
   bool remove_mapping(std::uint64_t address);
   // Counts device memory that is not cut from leases as used.
   void book(int device, std::uint64_t bytes);
@@ -116,6 +124,7 @@ class DeviceMemory {
   };
   struct Device {
     RangeAllocator ranges;
+    std::set<std::uint64_t> alone;  // leases with flags, returned with their block
     std::vector<StreamBlock> stream_blocks;
     std::uint64_t next_slab_bytes = kFirstSlabBytes;
     std::uint64_t total_bytes = 0;
@@ -131,6 +140,8 @@ class DeviceMemory {
   void count_waiting_locked() TF_REQUIRES(mutex_);
   hipError_t grow(int device, std::uint64_t bytes);
   hipError_t lease_once(int device, std::uint64_t bytes);
+  hipError_t lease_alone(int device, std::uint64_t bytes, unsigned flags, std::uint64_t& address);
+  std::uint64_t whole_units(int device, std::uint64_t bytes) const;
   bool return_unused(int device);
   std::optional<DevicePointer> find_block_locked(std::uint64_t address) const TF_REQUIRES(mutex_);
   bool overlaps_range_locked(std::uint64_t address, std::uint64_t bytes) const TF_REQUIRES(mutex_);

@@ -38,10 +38,22 @@ std::optional<Block> RangeAllocator::allocate(std::uint64_t bytes) {
   if (reserved < bytes) return std::nullopt;
   auto fit = free_by_size_.lower_bound({reserved, 0});
   if (fit == free_by_size_.end()) return std::nullopt;
-  auto [run_bytes, address] = *fit;
-  erase_free(free_.find(address));
+  return take(free_.find(fit->second), bytes, reserved);
+}
+
+std::optional<Block> RangeAllocator::allocate_range(std::uint64_t address, std::uint64_t bytes) {
+  const auto range = ranges_.find(address);
+  if (range == ranges_.end() || range->second.blocks != 0 || bytes > range->second.bytes) return std::nullopt;
+  return take(free_.find(address), bytes, range->second.bytes);  // an unused range is one free run
+}
+
+// REQUIRES: reserved <= the run's bytes
+Block RangeAllocator::take(std::map<std::uint64_t, std::uint64_t>::iterator run, std::uint64_t bytes,
+                           std::uint64_t reserved) {
+  const auto [address, run_bytes] = *run;
+  erase_free(run);
   if (run_bytes > reserved) insert_free(address + reserved, run_bytes - reserved);
-  Block block{address, bytes, reserved};
+  const Block block{address, bytes, reserved};
   blocks_.emplace(address, block);
   range_iterator(address)->second.blocks++;
   allocated_bytes_ += reserved;

@@ -32,6 +32,9 @@ class RangeAllocator {
 
   // Nothing: no free run is large enough. REQUIRES: bytes > 0
   std::optional<Block> allocate(std::uint64_t bytes);
+  // The whole range that starts at `address`, of which `bytes` were asked for. Nothing: there is no such
+  // range, a block is in it, or it is smaller.
+  std::optional<Block> allocate_range(std::uint64_t address, std::uint64_t bytes);
   // Frees the block that starts at `address`. Nothing: there is no such block.
   std::optional<Block> release(std::uint64_t address);
 
@@ -51,6 +54,8 @@ class RangeAllocator {
     std::uint64_t blocks = 0;
   };
   std::map<std::uint64_t, Range>::iterator range_iterator(std::uint64_t address);
+  Block take(std::map<std::uint64_t, std::uint64_t>::iterator run, std::uint64_t bytes,
+             std::uint64_t reserved);
   void insert_free(std::uint64_t address, std::uint64_t bytes);
   void erase_free(std::map<std::uint64_t, std::uint64_t>::iterator run);
 

@@ -137,6 +137,7 @@ Result<Connected> connect_over(const Settings& settings, const net::Address& add
   parts.only_device = settings.device;
   parts.visible = settings.visible;
   parts.mirrors_pinned = settings.mirrors_pinned;
+  parts.fine_grained = settings.fine_grained;
   return parts;
 }
 

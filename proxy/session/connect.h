@@ -27,7 +27,8 @@ struct Connected {
   hipcore::VisibleDevices visible;  // of these, or of all
   bool streams_limited = false;     // protocol::HelloReply
   bool mirrors_pinned = true;       // TF_MIRROR
-  bool watches_pages = true;        // false: as on a system that does not say which pages were written
+  FineGrained fine_grained = FineGrained::kAuto;
+  bool watches_pages = true;  // false: as on a system that does not say which pages were written
 };
 
 // The failure says what was tried and what to do.

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
+#include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/api/hip_test.h"
@@ -67,11 +70,22 @@ class Shared {
   void* device_ = nullptr;
 };
 
+// Whether the host reaches memory of hipExtMallocWithFlags. Not that of NVIDIA's driver, which has no such
+// kind; remotely only where the client maps it, or has host memory in its place (TF_FINE_GRAINED).
+inline bool host_reaches_fine_grained() {
+  if (!is_remote()) return !is_nvidia();
+  hipDeviceProp_t properties = {};
+  EXPECT_EQ(hipGetDeviceProperties(&properties, 0), hipSuccess);
+  if (properties.isLargeBar != 0) return true;
+  const char* const variable = std::getenv("TF_FINE_GRAINED");
+  const std::string_view told = variable != nullptr ? variable : "auto";
+  return told == "host" || (told == "auto" && std::strstr(properties.gcnArchName, "-cpu") != nullptr);
+}
+
 // Whether host and kernels use the same memory of this kind at all (not with TF_MIRROR=0 and a worker
 // elsewhere).
 inline bool is_offered(Kind kind) {
-  // NVIDIA's driver gives device memory of no kind that the host reaches; the client has a copy for the host.
-  if (kind == Kind::kFineGrained && is_bare_nvidia()) return false;
+  if (kind == Kind::kFineGrained && !host_reaches_fine_grained()) return false;
   int offered = 0;
   const auto what =
       kind == Kind::kManaged ? hipDeviceAttributeManagedMemory : hipDeviceAttributeCanMapHostMemory;

@@ -47,6 +47,7 @@ struct OptionalFunctions {
   RtcFunctions rtc;
   // From later versions of HIP than our headers, or extensions of it (worker/runtime/common/extensions.h).
   decltype(&::hipMemGetHandleForAddressRange) range_handle = nullptr;
+  decltype(&::hipExtMallocWithFlags) malloc_with_flags = nullptr;
   decltype(&::hipModuleGetFunctionCount) function_count = nullptr;
   decltype(&::hipRemoteCreateMaskedStream) create_masked_stream = nullptr;
   decltype(&::hipRemoteFollowNull) follow_null = nullptr;

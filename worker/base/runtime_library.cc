@@ -86,6 +86,7 @@ OptionalFunctions find_optional(void* library) {
   find(library, "hipMemUnmap", vmm.unmap);
   find(library, "hipMemSetAccess", vmm.set_access);
   find(library, "hipMemGetAllocationGranularity", vmm.granularity);
+  find(library, "hipExtMallocWithFlags", optional.malloc_with_flags);
   find(library, "hipMemGetHandleForAddressRange", optional.range_handle);
   find(library,
        "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j",

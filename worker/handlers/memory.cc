@@ -11,8 +11,8 @@ namespace tf::worker::custom {
 void lease_memory(Call& call, const protocol::LeaseMemoryRequest& request) {
   if (!call.use_device()) return;
   protocol::LeaseMemoryReply reply{};
-  const hipError_t error = call.session().leases.grant(static_cast<int>(call.header().device()),
-                                                       request.bytes, reply.address, reply.bytes);
+  const hipError_t error = call.session().leases.grant(
+      static_cast<int>(call.header().device()), request.bytes, request.flags, reply.address, reply.bytes);
   if (error != hipSuccess) return call.reply(error);
   hipMemGenericAllocationHandle_t memory{};
   if (call.session().leases.memory_at(reply.address, memory))

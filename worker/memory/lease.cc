@@ -6,6 +6,7 @@
 #include <bit>
 #include <vector>
 
+#include "hipcore/memory/device_flags.h"
 #include "worker/base/log.h"
 #include "worker/memory/allocation_wish.h"
 #include "worker/memory/memory_probe.h"
@@ -116,6 +117,11 @@ void reserve_windows(const protocol::HipTable& hip, const VmmFunctions& vmm,
     device.lease_granularity_bytes = kPlainGranularityBytes;
 }
 
+bool has_fine_grained(const OptionalFunctions& optional) {
+  const bool on_host = optional.runs_on_host != nullptr && optional.runs_on_host() != 0;
+  return optional.malloc_with_flags != nullptr && !on_host;
+}
+
 Leases::~Leases() {
   for (const auto& [address, lease] : leases_)
     own_calls_.pass_on(free_lease(address, lease), nullptr, lease.device);
@@ -164,31 +170,43 @@ hipError_t Leases::map_memory(int device, std::uint64_t address, const Lease& le
   return error;
 }
 
-hipError_t Leases::grant(int device, std::uint64_t bytes, std::uint64_t& address, std::uint64_t& granted) {
+hipError_t Leases::grant(int device, std::uint64_t bytes, unsigned flags, std::uint64_t& address,
+                         std::uint64_t& granted) {
   if (device < 0 || static_cast<std::size_t>(device) >= snapshot_.devices.size())
     return hipErrorInvalidDevice;
   const protocol::DeviceSnapshot& facts = snapshot_.devices[static_cast<std::size_t>(device)];
   const std::uint64_t granularity = std::max<std::uint64_t>(facts.lease_granularity_bytes, 1);
-  if (bytes == 0) return hipErrorInvalidValue;
+  if (bytes == 0 || flags == hipMallocSignalMemory) return hipErrorInvalidValue;
+  if (flags != hipDeviceMallocDefault && malloc_with_flags_ == nullptr) return hipErrorNotSupported;
   if (bytes > facts.total_memory || leases_.size() >= kLeasesMax) return hipErrorOutOfMemory;
   Lease lease{.bytes = (bytes + granularity - 1) / granularity * granularity, .device = device};
+  lease.allocated = snapshot_.vmm_leases == 0 || flags != hipDeviceMallocDefault;
   if (!quotas_.own.take(device, lease.bytes)) return hipErrorOutOfMemory;
-  const hipError_t error = place(device, address, lease);
+  const hipError_t error = place(device, flags, address, lease);
   if (error == hipSuccess) granted = lease.bytes;
   if (error != hipSuccess) quotas_.own.give(device, lease.bytes);
   return error;
 }
 
-hipError_t Leases::place(int device, std::uint64_t& address, Lease& lease) {
+// Uncached memory is fine-grained memory to runtimes that do not know it.
+hipError_t Leases::allocate(unsigned flags, std::uint64_t& address, const Lease& lease) {
+  void* memory = nullptr;
+  hipError_t error = flags == hipDeviceMallocDefault ? hip_.hipMalloc(&memory, lease.bytes)
+                                                     : malloc_with_flags_(&memory, lease.bytes, flags);
+  if (error == hipErrorInvalidValue && flags == hipcore::kDeviceMallocUncached)
+    error = malloc_with_flags_(&memory, lease.bytes, hipDeviceMallocFinegrained);
+  address = reinterpret_cast<std::uint64_t>(memory);
+  return error;
+}
+
+hipError_t Leases::place(int device, unsigned flags, std::uint64_t& address, Lease& lease) {
   hipError_t error = hipSuccess;
-  if (snapshot_.vmm_leases != 0) {
+  if (lease.allocated) {
+    error = allocate(flags, address, lease);
+  } else {
     const protocol::AddressWindow& window = snapshot_.devices[static_cast<std::size_t>(device)].window;
     if (!find_gap(window, lease.bytes, address)) return hipErrorOutOfMemory;
     error = map_slab(device, address, lease);
-  } else {
-    void* memory = nullptr;
-    error = hip_.hipMalloc(&memory, lease.bytes);
-    address = reinterpret_cast<std::uint64_t>(memory);
   }
   if (error != hipSuccess) return error;
   if (!addresses_.add(address, lease.bytes, device)) {
@@ -201,8 +219,7 @@ hipError_t Leases::place(int device, std::uint64_t& address, Lease& lease) {
 
 hipError_t Leases::free_lease(std::uint64_t address, const Lease& lease) {
   void* memory = reinterpret_cast<void*>(address);
-  if (snapshot_.vmm_leases == 0)
-    return lease.adopted ? hip_.hipIpcCloseMemHandle(memory) : hip_.hipFree(memory);
+  if (lease.allocated) return lease.adopted ? hip_.hipIpcCloseMemHandle(memory) : hip_.hipFree(memory);
   const hipError_t unmapped = vmm_.unmap(memory, lease.bytes);
   const hipError_t released = vmm_.release(lease.memory);
   return unmapped != hipSuccess ? unmapped : released;
@@ -210,7 +227,7 @@ hipError_t Leases::free_lease(std::uint64_t address, const Lease& lease) {
 
 bool Leases::memory_at(std::uint64_t address, hipMemGenericAllocationHandle_t& memory) const {
   const auto found = leases_.find(address);
-  if (snapshot_.vmm_leases == 0 || found == leases_.end() || found->second.adopted) return false;
+  if (found == leases_.end() || found->second.allocated || found->second.adopted) return false;
   memory = found->second.memory;
   return true;
 }
@@ -230,7 +247,8 @@ bool Leases::find(std::uint64_t address, std::uint64_t bytes, std::uint64_t& lea
   if (found->second.adopted || bytes == 0 || first >= whole || bytes > whole - first) return false;
   lease = found->first;
   memory = found->second.memory;
-  piece = {SharedPiece::Kind::kLease, found->second.device, whole, first, bytes};
+  const auto kind = found->second.allocated ? SharedPiece::Kind::kAllocation : SharedPiece::Kind::kLease;
+  piece = {kind, found->second.device, whole, first, bytes};
   return true;
 }
 
@@ -283,7 +301,7 @@ hipError_t Leases::adopt_allocation(const hipIpcMemHandle_t& ticket, const Share
   hipError_t error = hip_.hipIpcOpenMemHandle(&memory, ticket, hipIpcMemLazyEnablePeerAccess);
   const auto base = reinterpret_cast<std::uint64_t>(memory);
   if (error == hipSuccess) {
-    const Lease lease{piece.whole_bytes, piece.device, {}, 0, piece.first, piece.whole_bytes, true};
+    const Lease lease{piece.whole_bytes, piece.device, {}, 0, piece.first, piece.whole_bytes, true, true};
     error = note_allocation(base, lease, piece.bytes);
     if (error != hipSuccess) own_calls_.pass_on(hip_.hipIpcCloseMemHandle(memory), nullptr, piece.device);
   }

@@ -3,7 +3,8 @@
 //
 // With VMM functions every device has an address window, reserved once per process before a client comes. A
 // lease is then physical memory mapped into it, and the client keeps the same range free in its own address
-// space. Without VMM functions a lease is an ordinary allocation. Belongs to the executor thread.
+// space. Without VMM functions a lease is an ordinary allocation; with flags of hipExtMallocWithFlags it
+// always is one, at an address that the runtime chooses. Belongs to the executor thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -28,12 +29,17 @@ inline constexpr std::size_t kLeasesMax = 65536;  // per session
 void reserve_windows(const protocol::HipTable& hip, const VmmFunctions& vmm,
                      protocol::WorkerSnapshot& snapshot);
 
+// Whether hipExtMallocWithFlags gives memory of its own kind: a device's that other devices see while kernels
+// run, and that is not the host's anyway.
+bool has_fine_grained(const OptionalFunctions& optional);
+
 class Leases {
  public:
-  Leases(const protocol::HipTable& hip, const VmmFunctions& vmm, OwnCalls& own_calls,
+  Leases(const protocol::HipTable& hip, const OptionalFunctions& optional, OwnCalls& own_calls,
          const protocol::WorkerSnapshot& snapshot, AddressMap& addresses, Quotas quotas)
       : hip_(hip),
-        vmm_(vmm),
+        vmm_(optional.vmm),
+        malloc_with_flags_(optional.malloc_with_flags),
         own_calls_(own_calls),
         snapshot_(snapshot),
         addresses_(addresses),
@@ -43,11 +49,14 @@ class Leases {
   ~Leases();
 
   // REQUIRES: `device` is current. `bytes` is rounded up to the granularity, and limited by the device's
-  // quota.
-  hipError_t grant(int device, std::uint64_t bytes, std::uint64_t& address, std::uint64_t& granted);
+  // quota. `flags`: hipDeviceMallocDefault, or others of hipExtMallocWithFlags but for signal memory;
+  // hipErrorNotSupported, if the runtime has no such function.
+  hipError_t grant(int device, std::uint64_t bytes, unsigned flags, std::uint64_t& address,
+                   std::uint64_t& granted);
   // REQUIRES: the device no longer uses it, and is current.
   hipError_t give_back(std::uint64_t address);
-  // The lease that holds [address, address + bytes): its memory, and the range as a piece of that memory.
+  // The lease that holds [address, address + bytes): its memory, and the range as a piece of that memory, or
+  // of the allocation that the lease is.
   bool find(std::uint64_t address, std::uint64_t bytes, std::uint64_t& lease,
             hipMemGenericAllocationHandle_t& memory, SharedPiece& piece) const;
   // Maps another session's lease, of which the client may use `piece`; `address` is where the piece begins.
@@ -73,11 +82,13 @@ class Leases {
     std::uint64_t adopted_first = 0;           // where an adopted piece starts in the mapping
     std::uint64_t whole_bytes = 0;             // size of the memory that the piece belongs to
     bool adopted = false;
+    bool allocated = false;  // an ordinary allocation, in no window
   };
 
   bool find_gap(const protocol::AddressWindow& window, std::uint64_t bytes, std::uint64_t& address) const;
   // Finds memory and an address for `lease`.
-  hipError_t place(int device, std::uint64_t& address, Lease& lease);
+  hipError_t place(int device, unsigned flags, std::uint64_t& address, Lease& lease);
+  hipError_t allocate(unsigned flags, std::uint64_t& address, const Lease& lease);
   hipError_t map_slab(int device, std::uint64_t address, Lease& lease);
   // An adopted lease that the runtime has opened at `base`.
   hipError_t note_allocation(std::uint64_t base, const Lease& lease, std::uint64_t shown_bytes);
@@ -87,6 +98,7 @@ class Leases {
 
   const protocol::HipTable& hip_;
   const VmmFunctions& vmm_;
+  const decltype(&::hipExtMallocWithFlags) malloc_with_flags_;  // null: the runtime has none
   OwnCalls& own_calls_;
   const protocol::WorkerSnapshot& snapshot_;
   AddressMap& addresses_;

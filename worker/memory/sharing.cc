@@ -77,20 +77,19 @@ hipError_t Sharing::share_event(std::uint64_t raw, net::Token& name) {
 }
 
 hipError_t Sharing::share_lease(std::uint64_t address, std::uint64_t bytes, net::Token& name) {
-  const bool allocated = parts_.snapshot.vmm_leases == 0;
-  if (broker_ == nullptr || (parts_.snapshot.memory_shared == 0 && !allocated)) return hipErrorNotSupported;
+  if (broker_ == nullptr) return hipErrorNotSupported;
   SharedPiece piece;
   std::uint64_t lease = 0;
   hipMemGenericAllocationHandle_t memory{};
   if (!parts_.leases.find(address, bytes, lease, memory, piece)) return hipErrorInvalidDevicePointer;
-  return allocated ? share_allocation(piece, lease, name) : share(memory, piece, lease, name);
+  if (piece.kind == SharedPiece::Kind::kAllocation) return share_allocation(piece, lease, name);
+  return parts_.snapshot.memory_shared == 0 ? hipErrorNotSupported : share(memory, piece, lease, name);
 }
 
 hipError_t Sharing::share_allocation(SharedPiece piece, std::uint64_t lease, net::Token& name) {
   if (const hipError_t error = parts_.device.use(piece.device)) return error;
   hipIpcMemHandle_t ticket{};
   if (const hipError_t error = parts_.hip.hipIpcGetMemHandle(&ticket, pointer_to(lease))) return error;
-  piece.kind = SharedPiece::Kind::kAllocation;
   static_assert(sizeof ticket.reserved == sizeof piece.ticket);
   std::memcpy(piece.ticket.data(), ticket.reserved, sizeof ticket.reserved);
   return offer(piece, net::OwnedFd(), lease, name);
@@ -131,43 +130,41 @@ void Sharing::withdraw_physical(std::uint64_t raw) { withdraw_of(SharedPiece::Ki
 
 void Sharing::withdraw_event(std::uint64_t raw) { withdraw_of(SharedPiece::Kind::kEvent, raw); }
 
-hipError_t Sharing::ask_for(const net::Token& name, SharedPiece::Kind kind, ChannelMessage& answer) {
+hipError_t Sharing::ask_for(const net::Token& name, std::initializer_list<SharedPiece::Kind> kinds,
+                            ChannelMessage& answer) {
+  if (broker_ == nullptr) return hipErrorNotSupported;
   const hipError_t asked = ask(broker_->want(name), answer);
   if (asked != hipSuccess) return asked;
   const SharedPiece& piece = answer.piece;
   // The other session's process may be under its client's control: trust nothing it says.
-  const bool sane = piece.kind == kind && piece.bytes != 0 && piece.device >= 0 &&
+  const bool sane = std::ranges::count(kinds, piece.kind) != 0 && piece.bytes != 0 && piece.device >= 0 &&
                     static_cast<std::size_t>(piece.device) < parts_.snapshot.devices.size() &&
                     piece.first <= piece.whole_bytes && piece.bytes <= piece.whole_bytes - piece.first;
   return sane ? parts_.device.use(piece.device) : hipErrorInvalidDevicePointer;
 }
 
-hipError_t Sharing::fetch(const net::Token& name, SharedPiece::Kind kind,
-                          hipMemGenericAllocationHandle_t& memory, SharedPiece& piece) {
-  if (broker_ == nullptr || parts_.snapshot.memory_shared == 0) return hipErrorNotSupported;
-  ChannelMessage answer;
-  if (const hipError_t error = ask_for(name, kind, answer)) return error;
+hipError_t Sharing::fetch(const ChannelMessage& answer, hipMemGenericAllocationHandle_t& memory) {
+  if (parts_.snapshot.memory_shared == 0) return hipErrorNotSupported;
   if (!answer.connection) return hipErrorInvalidDevicePointer;
-  piece = answer.piece;
   int descriptor = answer.connection.get();
   return parts_.hip.hipMemImportFromShareableHandle(&memory, &descriptor,
                                                     hipMemHandleTypePosixFileDescriptor);
 }
 
-hipError_t Sharing::open_allocation(const net::Token& name, std::uint64_t& address, SharedPiece& piece) {
-  if (broker_ == nullptr) return hipErrorNotSupported;
-  ChannelMessage answer;
-  if (const hipError_t error = ask_for(name, SharedPiece::Kind::kAllocation, answer)) return error;
-  piece = answer.piece;
+hipError_t Sharing::open_allocation(const SharedPiece& piece, std::uint64_t& address) {
   hipIpcMemHandle_t ticket{};
   std::memcpy(ticket.reserved, piece.ticket.data(), sizeof ticket.reserved);
   return parts_.leases.adopt_allocation(ticket, piece, address);
 }
 
 hipError_t Sharing::open(const net::Token& name, std::uint64_t& address, SharedPiece& piece) {
-  if (parts_.snapshot.vmm_leases == 0) return open_allocation(name, address, piece);
+  using Kind = SharedPiece::Kind;
+  ChannelMessage answer;
+  if (const hipError_t error = ask_for(name, {Kind::kLease, Kind::kAllocation}, answer)) return error;
+  piece = answer.piece;
+  if (piece.kind == Kind::kAllocation) return open_allocation(piece, address);
   hipMemGenericAllocationHandle_t memory{};
-  const hipError_t error = fetch(name, SharedPiece::Kind::kLease, memory, piece);
+  const hipError_t error = fetch(answer, memory);
   return error != hipSuccess ? error : parts_.leases.adopt(memory, piece, address);
 }
 
@@ -191,8 +188,11 @@ hipError_t Sharing::open_event(const net::Token& name, hipEvent_t& event, int& d
 }
 
 hipError_t Sharing::import(const net::Token& name, std::uint64_t raw, SharedPiece& piece) {
+  ChannelMessage answer;
+  if (const hipError_t error = ask_for(name, {SharedPiece::Kind::kPhysical}, answer)) return error;
+  piece = answer.piece;
   hipMemGenericAllocationHandle_t memory{};
-  const hipError_t error = fetch(name, SharedPiece::Kind::kPhysical, memory, piece);
+  const hipError_t error = fetch(answer, memory);
   return error != hipSuccess ? error : parts_.physical.adopt(raw, memory, piece);
 }
 

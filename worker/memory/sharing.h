@@ -3,14 +3,15 @@
 // opened.
 //
 // Names are random, and only the client that asked for one learns it. Anyone who knows a name may open the
-// piece. Pieces of leases are opened at an address in their device's window; where leases are ordinary
-// allocations, at one that the runtime chooses, through its own IPC. Physical memory is imported under a
-// handle, and the client maps it. Belongs to the executor thread.
+// piece. Pieces of leases are opened at an address in their device's window; those of leases that are
+// ordinary allocations at one that the runtime chooses, through its own IPC. Physical memory is imported
+// under a handle, and the client maps it. Belongs to the executor thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 
 #include "hipcore/wire/device_snapshot.h"
@@ -68,16 +69,16 @@ class Sharing {
                    net::Token& name);
   // What the runtime's own IPC shares: whole allocations.
   hipError_t share_allocation(SharedPiece piece, std::uint64_t lease, net::Token& name);
-  hipError_t open_allocation(const net::Token& name, std::uint64_t& address, SharedPiece& piece);
+  hipError_t open_allocation(const SharedPiece& piece, std::uint64_t& address);
   hipError_t offer(const SharedPiece& piece, net::OwnedFd memory, std::uint64_t of, net::Token& name);
   // The name under which `of` is shared already.
   bool known(SharedPiece::Kind kind, std::uint64_t of, net::Token& name) const;
   void withdraw_of(SharedPiece::Kind kind, std::uint64_t of);
-  // Asks for another session's memory, checks the piece, and makes its device current.
-  hipError_t ask_for(const net::Token& name, SharedPiece::Kind kind, ChannelMessage& answer);
-  // Imports another session's memory into the runtime.
-  hipError_t fetch(const net::Token& name, SharedPiece::Kind kind, hipMemGenericAllocationHandle_t& memory,
-                   SharedPiece& piece);
+  // Asks for another session's memory of these kinds, checks the piece, and makes its device current.
+  hipError_t ask_for(const net::Token& name, std::initializer_list<SharedPiece::Kind> kinds,
+                     ChannelMessage& answer);
+  // Imports the memory that came with an answer into the runtime.
+  hipError_t fetch(const ChannelMessage& answer, hipMemGenericAllocationHandle_t& memory);
   hipError_t ask(Status asked, ChannelMessage& answer);
 
   const Parts parts_;

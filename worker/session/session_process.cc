@@ -379,6 +379,7 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
   }
   reserve_windows(runtime->hip(), runtime->optional().vmm, snapshot);
   reserve_host_window(snapshot);
+  snapshot.fine_grained = has_fine_grained(runtime->optional()) ? 1 : 0;
   if (options.verbose)
     log("runtime {} ({}), {} devices, leases {}, {} functions missing", runtime->name(), runtime->path(),
         snapshot.devices.size(), snapshot.vmm_leases != 0 ? "in address windows" : "as allocations",

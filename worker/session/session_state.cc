@@ -32,7 +32,7 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
       host_reach(setup.snapshot, addresses),
       quota(setup.snapshot, &share),
       foreign_quota(setup.snapshot),
-      leases(hip, setup.optional.vmm, own_calls, setup.snapshot, addresses, {quota, foreign_quota}),
+      leases(hip, setup.optional, own_calls, setup.snapshot, addresses, {quota, foreign_quota}),
       lease_files(hip, own_calls, std::move(setup.lease_socket)),
       arrays(hip, own_calls, quota),
       textures(hip, setup.optional.surfaces, own_calls, addresses, arrays),

@@ -80,8 +80,9 @@ TEST(RangeAllocator, RefusesBadRanges) {
 class Source final : public LeaseSource {
  public:
   explicit Source(std::uint64_t quota) : elsewhere(0), quota_(quota), left_(quota) {}
-  hipError_t lease(int, std::uint64_t bytes, Lease& lease) override {
+  hipError_t lease(int, std::uint64_t bytes, unsigned flags, Lease& lease) override {
     const MutexLock lock(mutex_);
+    if (flags != hipDeviceMallocDefault && !has_fine_grained) return hipErrorNotSupported;
     ++asked;
     if (bytes > left_) return hipErrorOutOfMemory;
     left_ -= bytes;
@@ -108,6 +109,7 @@ class Source final : public LeaseSource {
   std::atomic<int> returned{0};
   std::atomic<int> drained{0};
   std::atomic<std::uint64_t> elsewhere;  // bytes that other processes have
+  std::atomic<bool> has_fine_grained{true};
 
  private:
   const std::uint64_t quota_;
@@ -124,6 +126,63 @@ protocol::WorkerSnapshot snapshot_of(std::uint64_t memory) {
   snapshot.devices[0].free_memory = memory;
   snapshot.devices[0].lease_granularity_bytes = 2 << 20;
   return snapshot;
+}
+
+TEST(DeviceMemory, AloneALeaseForEachAndReturnedWithIt) {
+  Source source(1ull << 30);
+  DeviceMemory memory(snapshot_of(1ull << 30), source);
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+  ASSERT_EQ(memory.allocate_alone(0, 100, hipDeviceMallocFinegrained, first), hipSuccess);
+  ASSERT_EQ(memory.allocate_alone(0, 100, hipDeviceMallocFinegrained, second), hipSuccess);
+  EXPECT_EQ(source.asked, 2);
+  std::uint64_t plain = 0;
+  ASSERT_EQ(memory.allocate(0, 100, plain), hipSuccess);
+  EXPECT_EQ(source.asked, 3) << "nothing else is cut from such a lease";
+  const auto block = memory.find_block(first + 99);
+  ASSERT_TRUE(block);
+  EXPECT_EQ(block->base, first);
+  EXPECT_EQ(block->bytes, 100u);
+  EXPECT_FALSE(memory.find_block(first + 100));
+  EXPECT_EQ(memory.release(first), hipSuccess);
+  EXPECT_EQ(source.returned, 1);
+  EXPECT_FALSE(memory.find(first));
+  EXPECT_EQ(memory.release(first), hipErrorInvalidValue);
+  EXPECT_EQ(memory.release(second), hipSuccess);
+  EXPECT_EQ(source.returned, 2);
+}
+
+TEST(DeviceMemory, AloneGivesUnusedLeasesBackBeforeItGivesUp) {
+  Source source(64ull << 20);
+  DeviceMemory memory(snapshot_of(64ull << 20), source);
+  std::uint64_t plain = 0;
+  ASSERT_EQ(memory.allocate(0, 1 << 20, plain), hipSuccess);
+  ASSERT_EQ(memory.release(plain), hipSuccess);
+  std::uint64_t alone = 0;
+  ASSERT_EQ(memory.allocate_alone(0, 32 << 20, hipDeviceMallocFinegrained, alone), hipSuccess);
+  EXPECT_EQ(memory.allocate_alone(0, 64 << 20, hipDeviceMallocFinegrained, plain), hipErrorOutOfMemory);
+  EXPECT_EQ(memory.allocate_alone(0, 65 << 20, hipDeviceMallocFinegrained, plain), hipErrorOutOfMemory);
+  EXPECT_EQ(memory.allocate_alone(1, 1, hipDeviceMallocFinegrained, plain), hipErrorInvalidDevice);
+}
+
+TEST(DeviceMemory, AloneFreedOnAStreamComesBackToo) {
+  Source source(64ull << 20);
+  DeviceMemory memory(snapshot_of(64ull << 20), source);
+  std::uint64_t alone = 0;
+  ASSERT_EQ(memory.allocate_alone(0, 4 << 20, hipDeviceMallocFinegrained, alone), hipSuccess);
+  ASSERT_EQ(memory.release_on_stream(alone, 1), hipSuccess);
+  memory.device_idle(0);
+  EXPECT_FALSE(memory.find(alone));
+  EXPECT_TRUE(memory.give_back_unused(0));
+  EXPECT_EQ(source.returned, 1);
+}
+
+TEST(DeviceMemory, WithoutSuchMemoryAloneSaysSo) {
+  Source source(64ull << 20);
+  source.has_fine_grained = false;
+  DeviceMemory memory(snapshot_of(64ull << 20), source);
+  std::uint64_t alone = 0;
+  EXPECT_EQ(memory.allocate_alone(0, 1, hipDeviceMallocFinegrained, alone), hipErrorNotSupported);
 }
 
 TEST(DeviceMemory, ManyAllocationsFewLeases) {

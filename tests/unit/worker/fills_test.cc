@@ -21,7 +21,7 @@ class Fills : public ::testing::Test {
  protected:
   void SetUp() override {
     rig_.start();
-    ASSERT_EQ(rig_.call(protocol::LeaseMemoryRequest{kBytes}), hipSuccess);
+    ASSERT_EQ(rig_.call(protocol::LeaseMemoryRequest{kBytes, 0, 0}), hipSuccess);
     protocol::LeaseMemoryReply lease;
     ASSERT_EQ(rig_.body.size(), sizeof lease);
     std::memcpy(&lease, rig_.body.data(), sizeof lease);

@@ -376,10 +376,10 @@ TEST(Session, LaunchesRunAndDieWithTheirModule) {
 TEST(Session, LeasesAreBoundedAndEndWhenReturned) {
   SessionRig rig;
   rig.start();
-  EXPECT_EQ(rig.call(protocol::LeaseMemoryRequest{1ull << 50}), hipErrorOutOfMemory);
-  EXPECT_EQ(rig.call(protocol::LeaseMemoryRequest{0}), hipErrorInvalidValue);
+  EXPECT_EQ(rig.call(protocol::LeaseMemoryRequest{1ull << 50, 0, 0}), hipErrorOutOfMemory);
+  EXPECT_EQ(rig.call(protocol::LeaseMemoryRequest{0, 0, 0}), hipErrorInvalidValue);
   const std::uint64_t memory = rig.lease(200 * kMiB);
-  EXPECT_EQ(rig.call(protocol::LeaseMemoryRequest{100 * kMiB}), hipErrorOutOfMemory);  // 256 MiB in all
+  EXPECT_EQ(rig.call(protocol::LeaseMemoryRequest{100 * kMiB, 0, 0}), hipErrorOutOfMemory);  // 256 MiB in all
   rig.post(protocol::ReturnLeaseRequest{memory});
   std::byte byte{};
   EXPECT_EQ(abort_reason(copy_out(rig, memory, {&byte, 1}, 0, 9)), hipErrorInvalidValue);

@@ -5,6 +5,9 @@
 #include <sys/mman.h>
 
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "hipcore/wire/fill.h"
 #include "hipcore/wire/handle.h"
@@ -147,11 +150,47 @@ class Sharing : public ::testing::Test {
     return client.ask(request);
   }
 
-  WorkerProcess worker_{{}, TF_CPU_RUNTIME};
+  explicit Sharing(std::vector<std::string> options = {}) : worker_(std::move(options), TF_CPU_RUNTIME) {}
+
+  WorkerProcess worker_;
   std::optional<RawClient> owner_;
   std::optional<RawClient> other_;
   std::uint64_t lease_ = 0;
 };
+
+// The CPU runtime opens what another process has by the files of that process, which walls hide.
+class SharingWithoutWalls : public Sharing {
+ protected:
+  SharingWithoutWalls() : Sharing({"--no-sandbox"}) {}
+};
+
+// Memory of hipExtMallocWithFlags is an allocation of the runtime's, and goes through its IPC.
+TEST_F(SharingWithoutWalls, FineGrainedMemoryOutsideOfTheWindows) {
+  protocol::LeaseMemoryRequest request{};
+  request.bytes = kUnit;
+  request.flags = hipDeviceMallocFinegrained;
+  protocol::LeaseMemoryReply lease{};
+  ASSERT_EQ(owner_->ask(request, lease), hipSuccess);
+  EXPECT_FALSE(owner_->snapshot.devices[0].window.contains(lease.address, lease.bytes));
+  EXPECT_EQ(lease.mapped, 0u);
+  EXPECT_EQ(fill(*owner_, lease.address, kUnit), hipSuccess);
+  protocol::ShareLeaseReply key{};
+  ASSERT_EQ(share(*owner_, lease.address, kUnit, key), hipSuccess);
+  protocol::OpenSharedReply opened{};
+  ASSERT_EQ(open(*other_, key, opened), hipSuccess);
+  EXPECT_EQ(opened.bytes, kUnit);
+  EXPECT_FALSE(other_->snapshot.devices[0].window.contains(opened.address, opened.bytes));
+  EXPECT_EQ(fill(*other_, opened.address, kUnit), hipSuccess);
+  EXPECT_EQ(fill(*other_, opened.address, kUnit + 1), hipErrorInvalidValue);
+  EXPECT_EQ(other_->ask(protocol::CloseSharedRequest{opened.address}), hipSuccess);
+  EXPECT_EQ(fill(*other_, opened.address, 1), hipErrorInvalidValue);
+  EXPECT_EQ(owner_->ask(protocol::ReturnLeaseRequest{lease.address}), hipSuccess);
+  EXPECT_NE(open(*other_, key, opened), hipSuccess) << "it is gone";
+  request.flags = hipMallocSignalMemory;
+  EXPECT_EQ(owner_->ask(request, lease), hipErrorInvalidValue) << "it is the client's";
+  request.flags = 77;
+  EXPECT_EQ(owner_->ask(request, lease), hipErrorInvalidValue);
+}
 
 TEST_F(Sharing, OnlyThePieceIsTheOthers) {
   protocol::ShareLeaseReply key{};
