@@ -23,7 +23,7 @@ CSV has to be that.
 
 examples:
   tests/debian/management.py                  Debian 13's
-  tests/debian/management.py --suite sid      (nobody has done so yet)
+  tests/debian/management.py --suite sid      sid's
   tests/debian/management.py --here           those of this system, without a download (Debian 12 has only rocm-smi)
 exit codes: 0 all is well, 1 something is not, 2 the command line is wrong or nothing ran."""
 PROGRAMS = ("amd-smi", "rocm-smi")

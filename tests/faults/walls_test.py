@@ -144,7 +144,7 @@ class Walls(FaultTest):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "kernels.h")
             file.write_text("kernels")
-            for option in (), ("--readable", folder):
+            for option in (), ("--readable", folder), ("--no-sandbox",):
                 done = subprocess.run([os.path.join(BUILD, "bin", "hip-remote"), "run", "--local", "--runtime", "cpu",
                                        "--no-preload", "-t", "tcp", *option, "--", CLIENT, "attack-file", file],
                                       capture_output=True, text=True, timeout=60 * SLOWER, check=False)

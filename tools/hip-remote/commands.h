@@ -23,6 +23,7 @@ struct RunOptions {
   std::string runtime;    // of the private worker; with `native` of the program
   bool local = false;
   std::vector<std::string> readable;  // by the private worker's sessions, besides what the system has for all
+  bool walls = true;                  // around the private worker's sessions
   bool native = false;                // run on the runtime itself, without a worker
   bool preload = true;                // false: the program finds our library by its search path only
   std::string preload_major;          // of HIP; empty: as the program's file says

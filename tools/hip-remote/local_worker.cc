@@ -61,6 +61,7 @@ Command command_of(const Layout& layout, const LocalWorkerOptions& options, bool
     words.push_back("--no-tcp");  // whatever variables say
   if (!options.runtime.empty()) words.insert(words.end(), {"--runtime", options.runtime});
   for (const std::string& path : options.readable) words.insert(words.end(), {"--readable", path});
+  if (!options.walls) words.push_back("--no-sandbox");
   words.push_back(options.verbose ? "-v" : "--quiet");
   command.keep_fd = ready_fd;
   command.helper = true;

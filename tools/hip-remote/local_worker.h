@@ -15,6 +15,7 @@ struct LocalWorkerOptions {
   std::string runtime;  // empty: the worker's own choice
   std::string transport;
   std::vector<std::string> readable = {};  // what sessions may read besides what the system has for all
+  bool walls = true;                       // around sessions
   bool verbose = false;
 };
 

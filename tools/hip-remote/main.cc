@@ -21,6 +21,7 @@ tf::tools::RunOptions run_options(const CommandLine& line) {
   options.runtime = line.text(about::run::kRuntime);
   options.local = line.has(about::run::kLocal);
   options.readable = line.list(about::run::kReadable);
+  options.walls = !line.has(about::run::kNoSandbox);
   options.native = line.has(about::run::kNative);
   options.preload = !line.has(about::run::kNoPreload);
   options.preload_major = line.text(about::run::kPreload);

@@ -149,6 +149,7 @@ Result<LocalWorker> start_worker(const Layout& layout, const RunOptions& options
   const LocalWorkerOptions how{.runtime = options.runtime,
                                .transport = proxy::environment_value("TF_TRANSPORT"),
                                .readable = options.readable,
+                               .walls = options.walls,
                                .verbose = options.verbose};
   Result<LocalWorker> worker = LocalWorker::start(layout, how, ending);
   if (!worker) return worker;

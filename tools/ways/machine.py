@@ -87,9 +87,11 @@ def text_of(file, limit=OUTPUT_LIMIT):
 
 
 class Machine:
-    """A build of hip-remote and the runtime that programs use. `timeout` is in seconds, for one process."""
+    """A build of hip-remote and the runtime that programs use. `timeout` is in seconds, for one process. `options`:
+    more of hip-remote run --local."""
 
-    def __init__(self, build, runtime, timeout):
+    def __init__(self, build, runtime, timeout, options=()):
+        self.options = options
         self.bin = build / 'bin'
         self.hip_remote = self.bin / 'hip-remote'
         self.timeout = timeout
@@ -112,7 +114,7 @@ class Machine:
     def command(self, way, program):
         if way == NATIVE and self.runtime == 'amd':  # the program finds AMD's library itself
             return program
-        where = ['--native'] if way == NATIVE else ['--local', '--transport', way]
+        where = ['--native'] if way == NATIVE else ['--local', '--transport', way, *self.options]
         return [self.hip_remote, 'run', *where, '--runtime', self.runtime, '--', *program]
 
     def run(self, way, program, folder=None, limit=OUTPUT_LIMIT):
