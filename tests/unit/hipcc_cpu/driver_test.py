@@ -17,8 +17,7 @@ MAIN = HEAD + '''
 #endif
 __global__ void fill(int* out) { out[threadIdx.x] = VALUE + threadIdx.x; }
 int main() {
-  int* device;
-  int host[4] = {};
+  int *device, host[4] = {};
   if (hipMalloc(&device, sizeof host) != hipSuccess) return 2;
   fill<<<1, 4>>>(device);
   if (hipMemcpy(host, device, sizeof host, hipMemcpyDeviceToHost) != hipSuccess) return 3;
@@ -244,11 +243,9 @@ class Linking(Case):
     def test_sanitizer(self):
         self.write('main.hip', HEAD + 'int main(int n, char**) { int* p = new int[4]; p[n + 3] = 1; return p[0]; }\n')
         made = self.command(HIPCC, '-fsanitize=address', '-g', 'main.hip', '-o', 'prog')
-        if re.search('cannot find .*libclang_rt.asan', made.stderr):
+        if 'libclang_rt.asan' in made.stderr:
             self.skipTest("this clang has no address sanitizer's runtime (Debian 12: libclang-rt-14-dev)")
-        self.assertEqual(made.returncode, 0, made.stderr)
-        done = self.command('./prog', environment={'LD_LIBRARY_PATH': NATIVE})
-        self.assertIn('heap-buffer-overflow', done.stderr)
+        self.assertIn('heap-buffer-overflow', self.command('./prog', environment={'LD_LIBRARY_PATH': NATIVE}).stderr)
 
     def test_static_library(self):
         self.write('kernel.hip', HEAD + '__global__ void add(int* p) { *p += 1; }\n'
