@@ -35,14 +35,13 @@ void remember_coherency(ApiCall& call, void* pointer, std::size_t bytes, unsigne
 }
 
 // Memory that devices and the host use, or that other devices see while kernels run, and other processes can
-// open. hipErrorNotSupported: ordinary memory of the device is all that there is. `theirs`: the program's
+// open. hipErrorNotSupported: there is none. `theirs`: the program's
 // flags, which `flags` stand for.
 hipError_t allocate_fine(ApiCall& call, void** pointer, std::size_t bytes, unsigned theirs, unsigned flags) {
   Client& client = call.client();
   if (flags == hipMallocSignalMemory || !client.is_fine_grained_on_device())
     return client.host_allocations().allocate(HostRange::Kind::kFineGrained, call.device(), bytes, flags,
                                               *pointer);
-  if (client.snapshot().fine_grained == 0) return hipErrorNotSupported;
   std::uint64_t address = 0;
   const hipError_t error = client.device_memory().allocate_alone(call.device(), bytes, theirs, address);
   if (error != hipSuccess) return error;
@@ -72,9 +71,10 @@ hipError_t hipExtMallocWithFlags(ApiCall& call, void** pointer, size_t bytes, un
   // Where device memory is mapped here, all of it is what devices and the host use.
   if (flags != hipDeviceMallocDefault && bytes != 0 && !call.client().lease_mappings().complete()) {
     const hipError_t made = allocate_fine(call, pointer, bytes, theirs, flags);
-    if (signal || made != hipErrorNotSupported) return call.finish(made);
+    const bool exists = signal || call.client().snapshot().fine_grained != 0;
+    if (exists || made != hipErrorNotSupported) return call.finish(made);
   }
-  // Both kinds of memory are the same here.
+  // Ordinary memory of the device is of both kinds here, or all that there is.
   const hipError_t error = allocate(call, pointer, bytes);
   if (error == hipSuccess && *pointer != nullptr && flags != hipDeviceMallocDefault)
     remember_coherency(call, *pointer, bytes, flags);

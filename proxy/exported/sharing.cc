@@ -51,7 +51,8 @@ hipError_t open_shared(ApiCall& call, const MemoryTicket& ticket, SharedMemory::
   int device = client.connection().own_ordinal(reply.device);
   // A device that this program does not see has no window here. What the worker has placed outside of all
   // windows must lie where this process has nothing, or all memory does.
-  bool sane = ticket.offset < reply.bytes && device >= 0 && device < client.device_count();
+  bool sane = ticket.offset < reply.bytes && device >= 0 && device < client.device_count() &&
+              reply.bytes <= client.snapshot().devices[static_cast<std::size_t>(device)].total_memory;
   const bool outside = sane && !client.device_memory().in_window(device, reply.address, reply.bytes) &&
                        client.outside_windows().reserve(reply.address, reply.bytes);
   sane = sane && client.device_memory().add_foreign(device, reply.address, reply.bytes, outside);
@@ -71,10 +72,10 @@ hipError_t open_shared(ApiCall& call, const MemoryTicket& ticket, SharedMemory::
 hipError_t close_shared(ApiCall& call, std::uint64_t base) {
   Client& client = call.client();
   client.end_mapping(base);
-  client.outside_windows().drop(base);
   protocol::CloseSharedRequest request{};
   request.address = base;
   hipError_t error = client.connection().call(call.device(), request);
+  client.outside_windows().drop(base);
   // The worker has waited for every device: a synchronizing call.
   for (int device = 0; device < client.device_count(); ++device)
     error = client.connection().synchronized_device(device, error);

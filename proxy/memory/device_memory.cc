@@ -62,6 +62,7 @@ hipError_t DeviceMemory::allocate_alone(int device, std::uint64_t bytes, unsigne
     if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) return hipErrorInvalidDevice;
     if (bytes > devices_[static_cast<std::size_t>(device)].total_bytes) return hipErrorOutOfMemory;
   }
+  static_cast<void>(return_done_with(device));
   const hipError_t error = lease_alone(device, bytes, flags, address);
   if (error != hipErrorOutOfMemory) return error;
   give_back_unused(device);
@@ -73,15 +74,20 @@ hipError_t DeviceMemory::lease_alone(int device, std::uint64_t bytes, unsigned f
   Lease lease;
   if (hipError_t error = source_.lease(device, whole_units(device, bytes), flags, lease); error != hipSuccess)
     return error;
-  const MutexLock lock(mutex_);
-  Device& of = devices_[static_cast<std::size_t>(device)];
-  const bool sane = lease.bytes >= bytes && !overlaps_range_locked(lease.address, lease.bytes) &&
-                    of.ranges.add_range(lease.address, lease.bytes) &&
-                    of.ranges.allocate_range(lease.address, bytes);
-  if (!sane) return hipErrorUnknown;
-  of.alone.insert(lease.address);
-  address = lease.address;
-  return hipSuccess;
+  {
+    const MutexLock lock(mutex_);
+    Device& of = devices_[static_cast<std::size_t>(device)];
+    const bool sane = lease.bytes >= bytes && !overlaps_range_locked(lease.address, lease.bytes) &&
+                      of.ranges.add_range(lease.address, lease.bytes) &&
+                      of.ranges.allocate_range(lease.address, bytes);
+    if (sane) {
+      of.alone.insert(lease.address);
+      address = lease.address;
+      return hipSuccess;
+    }
+  }
+  source_.return_lease(device, lease.address);
+  return hipErrorUnknown;
 }
 
 std::uint64_t DeviceMemory::whole_units(int device, std::uint64_t bytes) const {
@@ -130,19 +136,26 @@ bool DeviceMemory::give_back_unused(int device) {
   return return_unused(device);
 }
 
+bool DeviceMemory::return_done_with(int device) {
+  std::vector<std::uint64_t> leases;
+  {
+    const MutexLock lock(mutex_);
+    leases.swap(devices_[static_cast<std::size_t>(device)].done_with);
+  }
+  for (const std::uint64_t address : leases) source_.return_lease(device, address);
+  return !leases.empty();
+}
+
 bool DeviceMemory::return_unused(int device) {
   std::vector<std::uint64_t> unused;
   {
     const MutexLock lock(mutex_);
     Device& of = devices_[static_cast<std::size_t>(device)];
     unused = of.ranges.unused_ranges();
-    for (std::uint64_t address : unused) {
-      of.ranges.remove_range(address);
-      of.alone.erase(address);
-    }
+    for (std::uint64_t address : unused) of.ranges.remove_range(address);
   }
   for (std::uint64_t address : unused) source_.return_lease(device, address);
-  return !unused.empty();
+  return return_done_with(device) || !unused.empty();
 }
 
 hipError_t DeviceMemory::release(std::uint64_t address) {
@@ -179,9 +192,10 @@ hipError_t DeviceMemory::allocate_on_stream(int device, std::uint64_t stream, st
   {
     const MutexLock lock(mutex_);
     if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) return hipErrorInvalidDevice;
-    auto& blocks = devices_[static_cast<std::size_t>(device)].stream_blocks;
+    Device& of = devices_[static_cast<std::size_t>(device)];
+    auto& blocks = of.stream_blocks;
     auto fits = std::find_if(blocks.begin(), blocks.end(), [&](const StreamBlock& kept) {
-      return kept.stream == stream && kept.block.bytes == bytes;
+      return kept.stream == stream && kept.block.bytes == bytes && !of.alone.contains(kept.address);
     });
     if (fits != blocks.end()) {
       address = fits->address;
@@ -209,6 +223,12 @@ hipError_t DeviceMemory::release_on_stream(std::uint64_t address, std::uint64_t 
   return hipErrorInvalidValue;
 }
 
+// A lease with flags has no other use. It is returned later: this may run while an answer is taken.
+void DeviceMemory::release_waiting(Device& of, std::uint64_t address) {
+  of.ranges.release(address);
+  if (of.alone.erase(address) != 0 && of.ranges.remove_range(address)) of.done_with.push_back(address);
+}
+
 void DeviceMemory::count_waiting_locked() {
   std::size_t blocks = 0;
   for (const Device& of : devices_) blocks += of.stream_blocks.size();
@@ -222,7 +242,7 @@ void DeviceMemory::stream_idle(int device, std::uint64_t stream) {
   Device& of = devices_[static_cast<std::size_t>(device)];
   std::erase_if(of.stream_blocks, [&](const StreamBlock& kept) {
     if (kept.stream != stream) return false;
-    of.ranges.release(kept.address);
+    release_waiting(of, kept.address);
     return true;
   });
   blocks_gone();
@@ -234,7 +254,7 @@ void DeviceMemory::device_idle(int device) {
   const MutexLock lock(mutex_);
   if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) return;
   Device& of = devices_[static_cast<std::size_t>(device)];
-  for (const StreamBlock& kept : of.stream_blocks) of.ranges.release(kept.address);
+  for (const StreamBlock& kept : of.stream_blocks) release_waiting(of, kept.address);
   of.stream_blocks.clear();
   blocks_gone();
   count_waiting_locked();
@@ -295,7 +315,8 @@ DeviceMemory::Place DeviceMemory::place_of(std::uint64_t address, std::uint64_t 
   const MutexLock lock(mutex_);
   const auto block = find_block_locked(address);
   const auto found = block ? block : find_locked(address);
-  if (!found) return in_window_locked(address) ? Place::kBeyond : Place::kNone;
+  if (!found)
+    return in_window_locked(address) || overlaps_range_locked(address, 1) ? Place::kBeyond : Place::kNone;
   const std::uint64_t here = found->bytes - (address - found->base);
   if (bytes > here && !continues_locked(found->base, bytes - here)) return Place::kBeyond;
   return block ? Place::kLease : Place::kOther;

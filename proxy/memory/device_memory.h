@@ -37,7 +37,7 @@ class LeaseSource {
  public:
   // Asks the worker for at least `bytes` on `device`. `flags`: of hipExtMallocWithFlags; if others than
   // hipDeviceMallocDefault, the lease lies outside of the device's window. hipErrorNotSupported: there is no
-  // such memory, or this process uses its addresses.
+  // such memory.
   virtual hipError_t lease(int device, std::uint64_t bytes, unsigned flags, Lease& lease) = 0;
   virtual void return_lease(int device, std::uint64_t address) = 0;
   // Bytes of the device that this process has or could have, now.
@@ -124,7 +124,8 @@ class DeviceMemory {
   };
   struct Device {
     RangeAllocator ranges;
-    std::set<std::uint64_t> alone;  // leases with flags, returned with their block
+    std::set<std::uint64_t> alone;         // leases with flags, which hold one block
+    std::vector<std::uint64_t> done_with;  // of these, whose block is gone; to be returned
     std::vector<StreamBlock> stream_blocks;
     std::uint64_t next_slab_bytes = kFirstSlabBytes;
     std::uint64_t total_bytes = 0;
@@ -136,6 +137,8 @@ class DeviceMemory {
   bool none_waiting() const { return waiting_blocks_.load(std::memory_order_acquire) == 0; }
   bool find_whole(std::uint64_t address, std::uint64_t bytes) const;
   bool in_window_locked(std::uint64_t address) const TF_REQUIRES(mutex_);
+  // Frees a block that waited for its stream.
+  static void release_waiting(Device& of, std::uint64_t address);
   void blocks_gone() { epoch_.store(next_epoch(), std::memory_order_release); }
   void count_waiting_locked() TF_REQUIRES(mutex_);
   hipError_t grow(int device, std::uint64_t bytes);
@@ -143,6 +146,7 @@ class DeviceMemory {
   hipError_t lease_alone(int device, std::uint64_t bytes, unsigned flags, std::uint64_t& address);
   std::uint64_t whole_units(int device, std::uint64_t bytes) const;
   bool return_unused(int device);
+  bool return_done_with(int device);
   std::optional<DevicePointer> find_block_locked(std::uint64_t address) const TF_REQUIRES(mutex_);
   bool overlaps_range_locked(std::uint64_t address, std::uint64_t bytes) const TF_REQUIRES(mutex_);
   std::optional<DevicePointer> find_locked(std::uint64_t address) const TF_REQUIRES(mutex_);

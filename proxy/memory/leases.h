@@ -31,6 +31,8 @@ class Leases final : public LeaseSource {
   hipError_t drain(int device) override { return connection_.drain(device); }
 
  private:
+  hipError_t ask(int device, std::uint64_t bytes, unsigned flags, protocol::LeaseMemoryReply& reply);
+  hipError_t lease_outside(int device, std::uint64_t bytes, unsigned flags, Lease& lease);
   void give_back(int device, std::uint64_t address);
 
   Connection& connection_;

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -35,14 +36,19 @@ int rocm_of_library(const std::string& file) {
   return has_name(library, "rsmi_dev_activity_metric_get") ? 6 : 5;
 }
 
+int rocm_beside(const std::string& library) {
+  return rocm_of_library(library.substr(0, library.rfind('/') + 1) + "librocm_smi64.so.1");
+}
+
 int expected_rocm() {
   const char* const told = std::getenv("TF_ROCM_SMI");
   if (told != nullptr && (told == "5"sv || told == "6"sv)) return told[0] - '0';
+  if (told != nullptr && *told != '\0')
+    std::fprintf(stderr, "hip-remote: TF_ROCM_SMI=%s: expected 5 or 6; going by this system's library\n",
+                 told);
   Dl_info c_library{};
   if (::dladdr(reinterpret_cast<const void*>(&::getpid), &c_library) == 0) return 5;
-  const std::string_view path = c_library.dli_fname;
-  const std::string file = std::string(path.substr(0, path.rfind('/') + 1)) + "librocm_smi64.so.1";
-  return rocm_of_library(file) == 6 ? 6 : 5;
+  return rocm_beside(c_library.dli_fname) == 6 ? 6 : 5;
 }
 
 }  // namespace tf::rsmi

@@ -12,6 +12,9 @@ namespace tf::rsmi {
 // The library is read and not loaded: it would run beside ours.
 int rocm_of_library(const std::string& file);
 
+// Of librocm_smi64.so.1 in the folder of this library; as above.
+int rocm_beside(const std::string& library);
+
 // 5 or 6: TF_ROCM_SMI, or else the ROCm of librocm_smi64.so.1 in the folder of the C library, or else 5.
 int expected_rocm();
 

@@ -79,7 +79,8 @@ inline bool host_reaches_fine_grained() {
   if (properties.isLargeBar != 0) return true;
   const char* const variable = std::getenv("TF_FINE_GRAINED");
   const std::string_view told = variable != nullptr ? variable : "auto";
-  return told == "host" || (told == "auto" && std::strstr(properties.gcnArchName, "-cpu") != nullptr);
+  return told == "host" ||
+         ((told.empty() || told == "auto") && std::strstr(properties.gcnArchName, "-cpu") != nullptr);
 }
 
 // Whether host and kernels use the same memory of this kind at all (not with TF_MIRROR=0 and a worker

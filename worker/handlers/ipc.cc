@@ -31,7 +31,10 @@ void open_shared(Call& call, const protocol::OpenSharedRequest& request) {
 
 void close_shared(Call& call, const protocol::CloseSharedRequest& request) {
   SessionState& session = call.session();
-  if (session.streams.wait_all_idle()) call.reply(session.leases.drop(request.address));
+  if (!session.streams.wait_all_idle()) return;
+  const int device = session.leases.device_of_adopted(request.address);
+  const hipError_t error = device < 0 ? hipErrorInvalidValue : session.device.use(device);
+  call.reply(error != hipSuccess ? error : session.leases.drop(request.address));
 }
 
 void share_event(Call& call, const protocol::ShareEventRequest& request) {

@@ -17,7 +17,9 @@ void lease_memory(Call& call, const protocol::LeaseMemoryRequest& request) {
   hipMemGenericAllocationHandle_t memory{};
   if (call.session().leases.memory_at(reply.address, memory))
     reply.mapped = call.session().lease_files.pass(reply.address, memory) ? 1 : 0;
-  call.session().device_regions.add(reply.address, reply.bytes, static_cast<int>(call.header().device()));
+  // One allocation that cannot be registered would turn it off for all memory of the device.
+  if (request.flags == hipDeviceMallocDefault)
+    call.session().device_regions.add(reply.address, reply.bytes, static_cast<int>(call.header().device()));
   call.reply(hipSuccess, std::as_bytes(std::span(&reply, 1)));
 }
 

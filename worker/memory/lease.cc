@@ -176,7 +176,9 @@ hipError_t Leases::grant(int device, std::uint64_t bytes, unsigned flags, std::u
     return hipErrorInvalidDevice;
   const protocol::DeviceSnapshot& facts = snapshot_.devices[static_cast<std::size_t>(device)];
   const std::uint64_t granularity = std::max<std::uint64_t>(facts.lease_granularity_bytes, 1);
-  if (bytes == 0 || flags == hipMallocSignalMemory) return hipErrorInvalidValue;
+  const bool known = flags == hipDeviceMallocDefault || flags == hipDeviceMallocFinegrained ||
+                     flags == hipcore::kDeviceMallocUncached;
+  if (bytes == 0 || !known) return hipErrorInvalidValue;
   if (flags != hipDeviceMallocDefault && malloc_with_flags_ == nullptr) return hipErrorNotSupported;
   if (bytes > facts.total_memory || leases_.size() >= kLeasesMax) return hipErrorOutOfMemory;
   Lease lease{.bytes = (bytes + granularity - 1) / granularity * granularity, .device = device};
@@ -323,6 +325,13 @@ hipError_t Leases::note_allocation(std::uint64_t base, const Lease& lease, std::
   if (!added) return hipErrorOutOfMemory;
   leases_.emplace(base, lease);
   return hipSuccess;
+}
+
+int Leases::device_of_adopted(std::uint64_t address) const {
+  const auto next = leases_.upper_bound(address);
+  if (next == leases_.begin()) return -1;
+  const auto& [base, lease] = *std::prev(next);
+  return lease.adopted && address - base == lease.adopted_first ? lease.device : -1;
 }
 
 hipError_t Leases::drop(std::uint64_t address) {

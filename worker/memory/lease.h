@@ -49,7 +49,7 @@ class Leases {
   ~Leases();
 
   // REQUIRES: `device` is current. `bytes` is rounded up to the granularity, and limited by the device's
-  // quota. `flags`: hipDeviceMallocDefault, or others of hipExtMallocWithFlags but for signal memory;
+  // quota. `flags`: hipDeviceMallocDefault, or of hipExtMallocWithFlags fine-grained or uncached;
   // hipErrorNotSupported, if the runtime has no such function.
   hipError_t grant(int device, std::uint64_t bytes, unsigned flags, std::uint64_t& address,
                    std::uint64_t& granted);
@@ -65,11 +65,13 @@ class Leases {
   // The same where leases are ordinary allocations: opens the whole one that the runtime's ticket names.
   hipError_t adopt_allocation(const hipIpcMemHandle_t& ticket, const SharedPiece& piece,
                               std::uint64_t& address);
-  // Returns an adopted piece. REQUIRES: no device uses it
+  // Returns an adopted piece. REQUIRES: no device uses it, and that of the piece is current
   hipError_t drop(std::uint64_t address);
   // The memory of the session's own lease that starts at `address`. False: there is none, or it is an
   // ordinary allocation.
   bool memory_at(std::uint64_t address, hipMemGenericAllocationHandle_t& memory) const;
+  // The device of the adopted piece that starts at `address`; -1: there is none.
+  int device_of_adopted(std::uint64_t address) const;
   // The device of the session's own lease that starts at `address`; -1: there is none.
   int device_of(std::uint64_t address) const;
 

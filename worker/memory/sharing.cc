@@ -188,6 +188,7 @@ hipError_t Sharing::open_event(const net::Token& name, hipEvent_t& event, int& d
 }
 
 hipError_t Sharing::import(const net::Token& name, std::uint64_t raw, SharedPiece& piece) {
+  if (parts_.snapshot.memory_shared == 0) return hipErrorNotSupported;
   ChannelMessage answer;
   if (const hipError_t error = ask_for(name, {SharedPiece::Kind::kPhysical}, answer)) return error;
   piece = answer.piece;

@@ -171,10 +171,17 @@ TEST(DeviceMemory, AloneFreedOnAStreamComesBackToo) {
   std::uint64_t alone = 0;
   ASSERT_EQ(memory.allocate_alone(0, 4 << 20, hipDeviceMallocFinegrained, alone), hipSuccess);
   ASSERT_EQ(memory.release_on_stream(alone, 1), hipSuccess);
+  std::uint64_t other = 0;
+  ASSERT_EQ(memory.allocate_on_stream(0, 1, 4 << 20, other), hipSuccess);
+  EXPECT_NE(other, alone) << "such memory has no other use";
+  ASSERT_EQ(memory.release(other), hipSuccess);
   memory.device_idle(0);
   EXPECT_FALSE(memory.find(alone));
+  ASSERT_EQ(memory.allocate(0, 4 << 20, other), hipSuccess);
+  EXPECT_NE(other, alone);
+  ASSERT_EQ(memory.release(other), hipSuccess);
   EXPECT_TRUE(memory.give_back_unused(0));
-  EXPECT_EQ(source.returned, 1);
+  EXPECT_EQ(source.returned, 2) << "and the ordinary one";
 }
 
 TEST(DeviceMemory, WithoutSuchMemoryAloneSaysSo) {

@@ -164,7 +164,7 @@ Status FakeWorker::on_message(const FrameHeader& header, std::span<const std::by
     case Op::kGoodbye: goodbye = true; break;
     case Op::kLeaseMemory: lease(header, payload); break;
     case Op::kFindFreeMemory: reply(header, 0, bytes_of(protocol::FindFreeMemoryReply{memory_bytes_})); break;
-    case Op::kReturnLease: break;
+    case Op::kReturnLease: ++leases_returned; break;
     case Op::kFreeMemory: ++frees; break;
     case Op::kCopyToDevice: copy_to_device(payload); break;
     case Op::kCopyToDeviceInline: inline_copy(header, payload); break;

@@ -36,6 +36,7 @@ class FakeWorker final : private MessageSink {
   void die();
 
   std::atomic<int> leases{0};
+  std::atomic<int> leases_returned{0};
   std::atomic<int> frees{0};
   std::atomic<int> code_received{0};
   std::atomic<int> launches{0};
