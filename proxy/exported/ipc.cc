@@ -54,9 +54,10 @@ hipError_t hipIpcOpenMemHandle(ApiCall& call, void** pointer, hipIpcMemHandle_t 
 hipError_t hipIpcCloseMemHandle(ApiCall& call, void* pointer) {
   if (!call.connected()) return call.finish();
   Client& client = call.client();
-  auto base = client.shared_memory().close(to_raw(pointer), SharedMemory::Way::kIpc);
-  if (!base) return call.finish(hipErrorInvalidValue);
-  return call.finish(close_shared(call, *base));
+  const MutexLock lock(client.shared_memory().order());
+  const auto closed = client.shared_memory().close(to_raw(pointer), SharedMemory::Way::kIpc);
+  if (!closed) return call.finish(hipErrorInvalidValue);
+  return call.finish(closed->last ? close_shared(call, closed->base) : hipSuccess);
 }
 
 hipError_t hipIpcGetEventHandle(ApiCall& call, hipIpcEventHandle_t* handle, hipEvent_t event) {

@@ -158,7 +158,7 @@ hipError_t hipFree(ApiCall& call, void* pointer) {
   if (const auto verdict = client.graphs().library().free_memory(pointer)) return call.finish(*verdict);
   if (client.external_memory().free(pointer)) return call.finish(hipSuccess);
   if (const auto imported = client.shared_memory().close(address, SharedMemory::Way::kPool))
-    return call.finish(close_shared(call, *imported));
+    return call.finish(close_shared(call, imported->base));
   // What an array's struct calls its data is a name, and hipFreeArray()'s to free.
   if (array::is_name(address)) return call.finish(hipErrorInvalidValue);
   return call.finish(client.free_block(address));

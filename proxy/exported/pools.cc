@@ -151,7 +151,7 @@ hipError_t hipFreeAsync(ApiCall& call, void* pointer, hipStream_t stream) {
     return call.finish(host->base == to_raw(pointer) ? client.free_host(*host) : hipErrorInvalidValue);
   // Another process's: nothing of it is left to wait for.
   if (const auto imported = client.shared_memory().close(to_raw(pointer), SharedMemory::Way::kPool))
-    return call.finish(close_shared(call, *imported));
+    return call.finish(close_shared(call, imported->base));
   client.unshare(call.device(), to_raw(pointer));
   if (client.advice().any()) {  // before somebody else gets the block
     const auto block = client.device_memory().find_block(to_raw(pointer));

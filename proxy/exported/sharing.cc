@@ -42,6 +42,13 @@ hipError_t share_memory(Client& client, const DevicePointer& allocation, const v
 
 hipError_t open_shared(ApiCall& call, const MemoryTicket& ticket, SharedMemory::Way way, void** pointer) {
   Client& client = call.client();
+  const MutexLock lock(client.shared_memory().order());
+  if (way == SharedMemory::Way::kIpc) {
+    if (const auto base = client.shared_memory().open_again(ticket)) {
+      *pointer = reinterpret_cast<void*>(*base + ticket.offset);
+      return hipSuccess;
+    }
+  }
   protocol::OpenSharedRequest request{};
   request.key_low = ticket.key.low;
   request.key_high = ticket.key.high;
@@ -63,7 +70,7 @@ hipError_t open_shared(ApiCall& call, const MemoryTicket& ticket, SharedMemory::
     (void)client.connection().call(call.device(), close);
     return hipErrorInvalidDevicePointer;
   }
-  client.shared_memory().opened(reply.address, reply.bytes, ticket.offset, way);
+  client.shared_memory().opened(reply.address, reply.bytes, ticket, way);
   client.connection().take_care(Care::kSharing, true);
   *pointer = reinterpret_cast<void*>(reply.address + ticket.offset);
   return hipSuccess;

@@ -136,24 +136,36 @@ std::optional<SharedKey> SharedMemory::freed(std::uint64_t base) {
   return key;
 }
 
-void SharedMemory::opened(std::uint64_t base, std::uint64_t bytes, std::uint64_t offset, Way way) {
+void SharedMemory::opened(std::uint64_t base, std::uint64_t bytes, const MemoryTicket& ticket, Way way) {
   const MutexLock lock(mutex_);
   any_opened_.store(true, std::memory_order_relaxed);
-  opened_[base] = {bytes, offset, way};
+  opened_[base] = {bytes, ticket, way};
 }
 
-std::optional<std::uint64_t> SharedMemory::close(std::uint64_t address, Way way) {
+std::optional<std::uint64_t> SharedMemory::open_again(const MemoryTicket& ticket) {
+  if (!any_opened_.load(std::memory_order_relaxed)) return std::nullopt;
+  const MutexLock lock(mutex_);
+  const auto found = std::find_if(opened_.begin(), opened_.end(), [&](const auto& entry) {
+    return entry.second.way == Way::kIpc && entry.second.ticket.key == ticket.key;
+  });
+  if (found == opened_.end() || ticket.offset >= found->second.bytes) return std::nullopt;
+  ++found->second.openings;
+  return found->first;
+}
+
+std::optional<SharedMemory::Closed> SharedMemory::close(std::uint64_t address, Way way) {
   if (!any_opened_.load(std::memory_order_relaxed)) return std::nullopt;
   const MutexLock lock(mutex_);
   auto found = opened_.upper_bound(address);
   if (found == opened_.begin()) return std::nullopt;
   --found;
   const std::uint64_t base = found->first;
-  const Opened& opened = found->second;
+  Opened& opened = found->second;
   if (address - base >= opened.bytes || opened.way != way) return std::nullopt;
-  if (way == Way::kPool && address - base != opened.offset) return std::nullopt;
+  if (way == Way::kPool && address - base != opened.ticket.offset) return std::nullopt;
+  if (--opened.openings != 0) return Closed{base, false};
   opened_.erase(found);
-  return base;
+  return Closed{base, true};
 }
 
 }  // namespace tf::proxy

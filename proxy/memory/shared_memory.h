@@ -51,7 +51,9 @@ static_assert(sizeof(hipMemPoolPtrExportData) == sizeof(hipIpcMemHandle_t));
 
 class SharedMemory {
  public:
-  // Held from looking up a key until the worker's new one is noted: an allocation has one key.
+  // Held from looking up a key until the worker's new one is noted: an allocation has one key. Also while
+  // memory is opened or closed: what is open stays so until its last opening is closed, and runtimes may give
+  // one address for all.
   Mutex& order() TF_RETURN_CAPABILITY(order_) { return order_; }
   void shared(std::uint64_t base, const SharedKey& key);
   std::optional<SharedKey> key_of(std::uint64_t base) const;
@@ -64,11 +66,18 @@ class SharedMemory {
 
   // By whom: hipIpcOpenMemHandle, or hipMemPoolImportPointer.
   enum class Way : std::uint8_t { kIpc, kPool };
-  // `offset`: of the pointer that the program gets.
-  void opened(std::uint64_t base, std::uint64_t bytes, std::uint64_t offset, Way way);
-  // Returns the memory opened that way that holds `address`, and forgets it; imported memory only by the
-  // pointer that the program got. Costs almost nothing where none is.
-  std::optional<std::uint64_t> close(std::uint64_t address, Way way);
+  // `ticket`: with the offset of the pointer that the program gets.
+  void opened(std::uint64_t base, std::uint64_t bytes, const MemoryTicket& ticket, Way way);
+  // The address of what hipIpcOpenMemHandle has opened under this key, which counts one opening more.
+  // Nothing: it has not, or the offset is none of that memory.
+  std::optional<std::uint64_t> open_again(const MemoryTicket& ticket);
+  struct Closed {
+    std::uint64_t base = 0;
+    bool last = true;  // no opening is left
+  };
+  // The memory opened that way that holds `address`, with one opening less; imported memory only by the
+  // pointer that the program got. Nothing: there is none. Costs almost nothing where none is.
+  std::optional<Closed> close(std::uint64_t address, Way way);
 
  private:
   // Relaxed: lets hipFree skip the lock. The thread that shared an allocation sees its own store, and frees
@@ -79,8 +88,9 @@ class SharedMemory {
   std::map<std::uint64_t, SharedKey> keys_ TF_GUARDED_BY(mutex_);  // by the allocation's address
   struct Opened {
     std::uint64_t bytes = 0;
-    std::uint64_t offset = 0;
+    MemoryTicket ticket;
     Way way = Way::kIpc;
+    std::uint64_t openings = 1;
   };
   std::map<std::uint64_t, Opened> opened_ TF_GUARDED_BY(mutex_);  // by address
   std::atomic<bool> any_opened_{false};                           // relaxed, as any_

@@ -34,7 +34,13 @@ TEST(IpcFineGrainedPartner, DISABLED_Run) {
   EXPECT_EQ(seen, kOwners);
   HIP_OK(hipMemcpy(shared, &kPartners, sizeof kPartners, hipMemcpyHostToDevice));
   HIP_OK(hipDeviceSynchronize());
+  void* again = nullptr;
+  HIP_OK(hipIpcOpenMemHandle(&again, from_hex(handle), hipIpcMemLazyEnablePeerAccess)) << "twice is fine";
   HIP_OK(hipIpcCloseMemHandle(shared));
+  HIP_OK(hipMemcpy(&seen, again, sizeof seen, hipMemcpyDeviceToHost));
+  EXPECT_EQ(seen, kPartners);
+  HIP_OK(hipIpcCloseMemHandle(again));
+  EXPECT_EQ(hipMemset(again, 0, 1), hipErrorInvalidValue) << "closed";
 }
 
 TEST(IpcFineGrained, MemoryHasAHandle) {

@@ -64,6 +64,8 @@ struct OptionalFunctions {
   decltype(&::hipRemoteShareEvent) share_event = nullptr;
   decltype(&::hipRemoteOpenSharedEvent) open_shared_event = nullptr;
 
+  // The runtime is one of ours, and not a vendor's.
+  bool is_ours() const { return bind_managed != nullptr; }
   // Events go to other processes as files.
   bool shares_events() const { return share_event != nullptr && open_shared_event != nullptr; }
 };

@@ -23,7 +23,8 @@ void open_shared(Call& call, const protocol::OpenSharedRequest& request) {
   if (!call.use_device()) return;
   protocol::OpenSharedReply reply{};
   SharedPiece piece;
-  const hipError_t error = call.session().sharing.open(name_in(request), reply.address, piece);
+  const auto device = static_cast<int>(call.header().device());
+  const hipError_t error = call.session().sharing.open(name_in(request), device, reply.address, piece);
   reply.bytes = piece.bytes;
   reply.device = piece.device;
   call.reply(error, std::as_bytes(std::span(&reply, 1)));
@@ -32,7 +33,7 @@ void open_shared(Call& call, const protocol::OpenSharedRequest& request) {
 void close_shared(Call& call, const protocol::CloseSharedRequest& request) {
   SessionState& session = call.session();
   if (!session.streams.wait_all_idle()) return;
-  const int device = session.leases.device_of_adopted(request.address);
+  const int device = session.leases.opener_of(request.address);
   const hipError_t error = device < 0 ? hipErrorInvalidValue : session.device.use(device);
   call.reply(error != hipSuccess ? error : session.leases.drop(request.address));
 }

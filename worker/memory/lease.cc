@@ -295,7 +295,7 @@ hipError_t Leases::adopt(hipMemGenericAllocationHandle_t memory, const SharedPie
   return error;
 }
 
-hipError_t Leases::adopt_allocation(const hipIpcMemHandle_t& ticket, const SharedPiece& piece,
+hipError_t Leases::adopt_allocation(const hipIpcMemHandle_t& ticket, const SharedPiece& piece, int opener,
                                     std::uint64_t& address) {
   const bool room = leases_.size() < kLeasesMax && quotas_.foreign.take(piece.device, piece.whole_bytes);
   if (!room) return hipErrorOutOfMemory;
@@ -303,7 +303,8 @@ hipError_t Leases::adopt_allocation(const hipIpcMemHandle_t& ticket, const Share
   hipError_t error = hip_.hipIpcOpenMemHandle(&memory, ticket, hipIpcMemLazyEnablePeerAccess);
   const auto base = reinterpret_cast<std::uint64_t>(memory);
   if (error == hipSuccess) {
-    const Lease lease{piece.whole_bytes, piece.device, {}, 0, piece.first, piece.whole_bytes, true, true};
+    const Lease lease{piece.whole_bytes, piece.device, {},   0,     piece.first,
+                      piece.whole_bytes, true,         true, opener};
     error = note_allocation(base, lease, piece.bytes);
     if (error != hipSuccess) own_calls_.pass_on(hip_.hipIpcCloseMemHandle(memory), nullptr, piece.device);
   }
@@ -327,11 +328,12 @@ hipError_t Leases::note_allocation(std::uint64_t base, const Lease& lease, std::
   return hipSuccess;
 }
 
-int Leases::device_of_adopted(std::uint64_t address) const {
+int Leases::opener_of(std::uint64_t address) const {
   const auto next = leases_.upper_bound(address);
   if (next == leases_.begin()) return -1;
   const auto& [base, lease] = *std::prev(next);
-  return lease.adopted && address - base == lease.adopted_first ? lease.device : -1;
+  if (!lease.adopted || address - base != lease.adopted_first) return -1;
+  return lease.allocated ? lease.opener : lease.device;
 }
 
 hipError_t Leases::drop(std::uint64_t address) {

@@ -63,15 +63,16 @@ class Leases {
   // Takes ownership of the memory, even on failure.
   hipError_t adopt(hipMemGenericAllocationHandle_t memory, const SharedPiece& piece, std::uint64_t& address);
   // The same where leases are ordinary allocations: opens the whole one that the runtime's ticket names.
-  hipError_t adopt_allocation(const hipIpcMemHandle_t& ticket, const SharedPiece& piece,
+  // `opener` is current, and has to be when it is dropped.
+  hipError_t adopt_allocation(const hipIpcMemHandle_t& ticket, const SharedPiece& piece, int opener,
                               std::uint64_t& address);
-  // Returns an adopted piece. REQUIRES: no device uses it, and that of the piece is current
+  // Returns an adopted piece. REQUIRES: no device uses it, and its opener is current
   hipError_t drop(std::uint64_t address);
   // The memory of the session's own lease that starts at `address`. False: there is none, or it is an
   // ordinary allocation.
   bool memory_at(std::uint64_t address, hipMemGenericAllocationHandle_t& memory) const;
-  // The device of the adopted piece that starts at `address`; -1: there is none.
-  int device_of_adopted(std::uint64_t address) const;
+  // The opener of the adopted piece that starts at `address`; -1: there is none.
+  int opener_of(std::uint64_t address) const;
   // The device of the session's own lease that starts at `address`; -1: there is none.
   int device_of(std::uint64_t address) const;
 
@@ -85,6 +86,7 @@ class Leases {
     std::uint64_t whole_bytes = 0;             // size of the memory that the piece belongs to
     bool adopted = false;
     bool allocated = false;  // an ordinary allocation, in no window
+    int opener = 0;          // the device that was current when an adopted allocation was opened
   };
 
   bool find_gap(const protocol::AddressWindow& window, std::uint64_t bytes, std::uint64_t& address) const;

@@ -151,18 +151,22 @@ hipError_t Sharing::fetch(const ChannelMessage& answer, hipMemGenericAllocationH
                                                     hipMemHandleTypePosixFileDescriptor);
 }
 
-hipError_t Sharing::open_allocation(const SharedPiece& piece, std::uint64_t& address) {
+// NVIDIA's driver lets the device use it that is current then. AMD's runtime lets all that reach it, and
+// its 5.2.3 crashes where that of the memory is not current.
+hipError_t Sharing::open_allocation(const SharedPiece& piece, int device, std::uint64_t& address) {
+  const int current = parts_.optional.is_ours() ? device : piece.device;
+  if (const hipError_t error = parts_.device.use(current)) return error;
   hipIpcMemHandle_t ticket{};
   std::memcpy(ticket.reserved, piece.ticket.data(), sizeof ticket.reserved);
-  return parts_.leases.adopt_allocation(ticket, piece, address);
+  return parts_.leases.adopt_allocation(ticket, piece, current, address);
 }
 
-hipError_t Sharing::open(const net::Token& name, std::uint64_t& address, SharedPiece& piece) {
+hipError_t Sharing::open(const net::Token& name, int device, std::uint64_t& address, SharedPiece& piece) {
   using Kind = SharedPiece::Kind;
   ChannelMessage answer;
   if (const hipError_t error = ask_for(name, {Kind::kLease, Kind::kAllocation}, answer)) return error;
   piece = answer.piece;
-  if (piece.kind == Kind::kAllocation) return open_allocation(piece, address);
+  if (piece.kind == Kind::kAllocation) return open_allocation(piece, device, address);
   hipMemGenericAllocationHandle_t memory{};
   const hipError_t error = fetch(answer, memory);
   return error != hipSuccess ? error : parts_.leases.adopt(memory, piece, address);

@@ -54,7 +54,8 @@ class Sharing {
   void withdraw_physical(std::uint64_t raw);
   void withdraw_event(std::uint64_t raw);
 
-  hipError_t open(const net::Token& name, std::uint64_t& address, SharedPiece& piece);
+  // `device` is to use it, and whichever else reaches it.
+  hipError_t open(const net::Token& name, int device, std::uint64_t& address, SharedPiece& piece);
   // hipErrorInvalidContext: the event is this session's own.
   hipError_t open_event(const net::Token& name, hipEvent_t& event, int& device);
   hipError_t import(const net::Token& name, std::uint64_t raw, SharedPiece& piece);
@@ -69,7 +70,7 @@ class Sharing {
                    net::Token& name);
   // What the runtime's own IPC shares: whole allocations.
   hipError_t share_allocation(SharedPiece piece, std::uint64_t lease, net::Token& name);
-  hipError_t open_allocation(const SharedPiece& piece, std::uint64_t& address);
+  hipError_t open_allocation(const SharedPiece& piece, int device, std::uint64_t& address);
   hipError_t offer(const SharedPiece& piece, net::OwnedFd memory, std::uint64_t of, net::Token& name);
   // The name under which `of` is shared already.
   bool known(SharedPiece::Kind kind, std::uint64_t of, net::Token& name) const;

@@ -111,6 +111,26 @@ TEST(Handles, TokenFilesCannotBeChanged) {
   EXPECT_FALSE(read_token_file(STDIN_FILENO).has_value());
 }
 
+TEST(SharedMemory, WhatIsOpenedTwiceStaysOpenUntilBothAreClosed) {
+  constexpr auto kIpc = SharedMemory::Way::kIpc;
+  SharedMemory memory;
+  const MemoryTicket first{{1, 2}, 0};
+  EXPECT_FALSE(memory.open_again(first)) << "nothing is open";
+  memory.opened(0x10000, 0x1000, first, kIpc);
+  EXPECT_FALSE(memory.open_again({{1, 3}, 0})) << "another key";
+  EXPECT_FALSE(memory.open_again({{1, 2}, 0x1000})) << "beyond it";
+  EXPECT_EQ(memory.open_again({{1, 2}, 0x100}), 0x10000u) << "another pointer into it";
+  auto closed = memory.close(0x10100, kIpc);
+  ASSERT_TRUE(closed);
+  EXPECT_FALSE(closed->last);
+  closed = memory.close(0x10000, kIpc);
+  ASSERT_TRUE(closed);
+  EXPECT_EQ(closed->base, 0x10000u);
+  EXPECT_TRUE(closed->last);
+  EXPECT_FALSE(memory.close(0x10000, kIpc));
+  EXPECT_FALSE(memory.open_again(first));
+}
+
 TEST(SharedMemory, KeysGoWithTheirAllocation) {
   SharedMemory memory;
   EXPECT_FALSE(memory.freed(kBase).has_value());
@@ -124,17 +144,20 @@ TEST(SharedMemory, KeysGoWithTheirAllocation) {
 TEST(SharedMemory, IsClosedTheWayItWasOpened) {
   using Way = SharedMemory::Way;
   SharedMemory memory;
-  memory.opened(kBase, kUnit, 0, Way::kIpc);
+  memory.opened(kBase, kUnit, {{1, 2}, 0}, Way::kIpc);
   EXPECT_FALSE(memory.close(kBase + kUnit, Way::kIpc).has_value());
   EXPECT_FALSE(memory.close(kBase, Way::kPool).has_value());
-  EXPECT_EQ(memory.close(kBase + 5, Way::kIpc), kBase);
+  const auto closed = memory.close(kBase + 5, Way::kIpc);
+  ASSERT_TRUE(closed);
+  EXPECT_EQ(closed->base, kBase);
   EXPECT_FALSE(memory.close(kBase, Way::kIpc).has_value());
-  memory.opened(kBase, kUnit, 8, Way::kPool);
+  memory.opened(kBase, kUnit, {{1, 2}, 8}, Way::kPool);
   EXPECT_FALSE(memory.close(kBase + 8, Way::kIpc).has_value())
       << "a pool's pointer is not closed as an IPC handle's";
   EXPECT_FALSE(memory.close(kBase, Way::kPool).has_value()) << "the program got another pointer";
   EXPECT_FALSE(memory.close(kBase + 9, Way::kPool).has_value());
-  EXPECT_EQ(memory.close(kBase + 8, Way::kPool), kBase);
+  EXPECT_FALSE(memory.open_again({{1, 2}, 8})) << "each import is one of its own";
+  EXPECT_TRUE(memory.close(kBase + 8, Way::kPool).has_value());
 }
 
 }  // namespace
