@@ -131,7 +131,8 @@ class Counts(SharesTest):
         second = self.client(worker, "streams", 100)
         self.assertEqual(second.expect("streams"), [3, OUT_OF_MEMORY])
         self.assertEqual(second.expect("after"), [SUCCESS, OUT_OF_MEMORY])  # hipGetLastError: of the call itself
-        self.assertIn("its tenant's limit streams=8 is reached (1 times so far)", worker.log())
+        reached = "its tenant's limit streams=8 is reached (1 times so far)"
+        self.assertTrue(eventually(lambda: reached in worker.log(), 5), worker.log())  # the supervisor writes it
         second.poke()
         self.assertEqual(second.expect("again"), [SUCCESS, SUCCESS])
         second.poke()
