@@ -35,8 +35,7 @@ void remember_coherency(ApiCall& call, void* pointer, std::size_t bytes, unsigne
 }
 
 // Memory that devices and the host use, or that other devices see while kernels run, and other processes can
-// open. hipErrorNotSupported: there is none. `theirs`: the program's
-// flags, which `flags` stand for.
+// open. hipErrorNotSupported: there is none. `theirs`: the program's flags, which `flags` stand for.
 hipError_t allocate_fine(ApiCall& call, void** pointer, std::size_t bytes, unsigned theirs, unsigned flags) {
   Client& client = call.client();
   if (flags == hipMallocSignalMemory || !client.is_fine_grained_on_device())

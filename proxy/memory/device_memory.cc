@@ -304,10 +304,12 @@ bool DeviceMemory::continues_locked(std::uint64_t mapping, std::uint64_t bytes) 
   return false;
 }
 
-// The windows are reserved in this process: no memory of the program lies there.
-bool DeviceMemory::in_window_locked(std::uint64_t address) const {
+// The windows and leases with flags are reserved in this process: no memory of the program lies there.
+bool DeviceMemory::is_reserved_locked(std::uint64_t address) const {
   return std::any_of(devices_.begin(), devices_.end(), [address](const Device& device) {
-    return address - device.window.base < device.window.bytes;
+    if (address - device.window.base < device.window.bytes) return true;
+    const auto range = device.ranges.range_of(address);
+    return range && device.alone.contains(range->first);
   });
 }
 
@@ -315,8 +317,7 @@ DeviceMemory::Place DeviceMemory::place_of(std::uint64_t address, std::uint64_t 
   const MutexLock lock(mutex_);
   const auto block = find_block_locked(address);
   const auto found = block ? block : find_locked(address);
-  if (!found)
-    return in_window_locked(address) || overlaps_range_locked(address, 1) ? Place::kBeyond : Place::kNone;
+  if (!found) return is_reserved_locked(address) ? Place::kBeyond : Place::kNone;
   const std::uint64_t here = found->bytes - (address - found->base);
   if (bytes > here && !continues_locked(found->base, bytes - here)) return Place::kBeyond;
   return block ? Place::kLease : Place::kOther;

@@ -83,7 +83,7 @@ class DeviceMemory {
   std::optional<DevicePointer> find_block(std::uint64_t address) const;
   bool is_device(std::uint64_t address) const { return find(address).has_value(); }
   // What [address, address + bytes) is: not device memory; part of a block cut from a lease; part of other
-  // device memory; or it begins in either and goes beyond its end, or in a window where nothing is allocated.
+  // device memory; or it begins in either and goes beyond its end, or where nothing is allocated in a window.
   enum class Place : std::uint8_t { kNone, kLease, kOther, kBeyond };
   Place place_of(std::uint64_t address, std::uint64_t bytes) const;
   // Whether all of [address, address + bytes) lies inside one allocation or variable. Zero bytes: always.
@@ -136,7 +136,7 @@ class DeviceMemory {
 
   bool none_waiting() const { return waiting_blocks_.load(std::memory_order_acquire) == 0; }
   bool find_whole(std::uint64_t address, std::uint64_t bytes) const;
-  bool in_window_locked(std::uint64_t address) const TF_REQUIRES(mutex_);
+  bool is_reserved_locked(std::uint64_t address) const TF_REQUIRES(mutex_);
   // Frees a block that waited for its stream.
   static void release_waiting(Device& of, std::uint64_t address);
   void blocks_gone() { epoch_.store(next_epoch(), std::memory_order_release); }

@@ -144,6 +144,7 @@ TEST(DeviceMemory, AloneALeaseForEachAndReturnedWithIt) {
   EXPECT_EQ(block->base, first);
   EXPECT_EQ(block->bytes, 100u);
   EXPECT_FALSE(memory.find_block(first + 100));
+  EXPECT_EQ(memory.place_of(first + 100, 1), DeviceMemory::Place::kBeyond) << "and no host memory";
   EXPECT_EQ(memory.release(first), hipSuccess);
   EXPECT_EQ(source.returned, 1);
   EXPECT_FALSE(memory.find(first));
