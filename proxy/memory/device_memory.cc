@@ -308,6 +308,7 @@ bool DeviceMemory::continues_locked(std::uint64_t mapping, std::uint64_t bytes) 
 bool DeviceMemory::is_reserved_locked(std::uint64_t address) const {
   return std::any_of(devices_.begin(), devices_.end(), [address](const Device& device) {
     if (address - device.window.base < device.window.bytes) return true;
+    if (device.alone.empty()) return false;  // most programs: no lookup for each copy
     const auto range = device.ranges.range_of(address);
     return range && device.alone.contains(range->first);
   });
