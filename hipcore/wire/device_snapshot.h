@@ -183,7 +183,8 @@ struct WorkerSnapshot {
   std::int32_t stream_priority_greatest = 0;
   std::uint32_t vmm_leases = 0;     // 1: leases lie inside each device's window
   std::uint32_t memory_shared = 0;  // 1: memory can be shared with other sessions of the worker (IPC)
-  std::uint32_t fine_grained = 0;  // 1: hipExtMallocWithFlags gives memory of a device that is no host's core
+  // 1: the runtime has hipExtMallocWithFlags, and is not the one for the host's cores.
+  std::uint32_t fine_grained = 0;
   // The client serves hipMemAddressReserve from this range. bytes 0: no virtual memory management.
   AddressWindow reservations;
   // The client opens parts of this range for its host memory; the device uses them at the same addresses.

@@ -124,8 +124,8 @@ class DeviceMemory {
   };
   struct Device {
     RangeAllocator ranges;
-    std::set<std::uint64_t> alone;         // leases with flags, which hold one block
-    std::vector<std::uint64_t> done_with;  // of these, whose block is gone; to be returned
+    std::set<std::uint64_t> alone;         // leases with flags, of one block each
+    std::vector<std::uint64_t> done_with;  // leases with flags, freed; returned later
     std::vector<StreamBlock> stream_blocks;
     std::uint64_t next_slab_bytes = kFirstSlabBytes;
     std::uint64_t total_bytes = 0;

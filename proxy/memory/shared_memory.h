@@ -51,9 +51,9 @@ static_assert(sizeof(hipMemPoolPtrExportData) == sizeof(hipIpcMemHandle_t));
 
 class SharedMemory {
  public:
-  // Held from looking up a key until the worker's new one is noted: an allocation has one key. Also while
-  // memory is opened or closed: what is open stays so until its last opening is closed, and runtimes may give
-  // one address for all.
+  // Held from looking up a key until the worker's new one is noted: an allocation has one key. Also
+  // while memory is opened or closed: its openings are counted, since a runtime may give the same address to
+  // each of them.
   Mutex& order() TF_RETURN_CAPABILITY(order_) { return order_; }
   void shared(std::uint64_t base, const SharedKey& key);
   std::optional<SharedKey> key_of(std::uint64_t base) const;
