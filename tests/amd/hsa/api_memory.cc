@@ -3,20 +3,26 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <vector>
+
 #include "tests/amd/hsa/api.h"
+#include "tests/amd/hsa/newer.h"
 #include "tests/amd/hsa/sharing.h"
 
 namespace tf::amd::hsa {
 namespace {
 
 hsa_status_t pool_info(const Pool& pool, hsa_amd_memory_pool_info_t attribute, void* value) {
-  switch (attribute) {
+  switch (static_cast<unsigned>(attribute)) {
     case HSA_AMD_MEMORY_POOL_INFO_SEGMENT: return put(value, pool.segment);
     case HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS: return put(value, pool.global_flags);
     case HSA_AMD_MEMORY_POOL_INFO_SIZE: return put(value, pool.bytes);
     case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED: return put(value, pool.allocates);
     case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE:
     case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT: return put(value, pool.allocates ? kPageBytes : 0);
+    case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE:
+      return put(value, pool.allocates ? kGranuleBytes : 0);
+    case HSA_AMD_MEMORY_POOL_INFO_LOCATION: return put(value, std::uint32_t{pool.owner == 0 ? 0U : 1U});
     case HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL: return put(value, false);
     case HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE: return put(value, pool.allocates ? pool.bytes : 0);
     default: return refuse_attribute("hsa_amd_memory_pool_get_info", attribute);
@@ -53,17 +59,26 @@ hsa_status_t link_info(const Agent& agent, const Pool& pool, hsa_amd_agent_memor
 
 hsa_amd_pointer_type_t type_of(Origin origin) {
   switch (origin) {
-    case Origin::kPool: return HSA_EXT_POINTER_TYPE_HSA;
+    case Origin::kPool:
+    case Origin::kMapped: return HSA_EXT_POINTER_TYPE_HSA;
     case Origin::kLocked: return HSA_EXT_POINTER_TYPE_LOCKED;
     case Origin::kAttached: return HSA_EXT_POINTER_TYPE_IPC;
   }
   return HSA_EXT_POINTER_TYPE_UNKNOWN;
 }
 
-hsa_amd_pointer_info_t pointer_info(const std::optional<Allocation>& allocation) {
+hsa_amd_pointer_info_t pointer_info(const Runtime& runtime, const void* pointer,
+                                    const std::optional<Allocation>& allocation) {
   hsa_amd_pointer_info_t info{};
   info.type = HSA_EXT_POINTER_TYPE_UNKNOWN;
-  if (!allocation) return info;
+  if (!allocation) {
+    const auto reserved = runtime.virtual_memory.find(pointer);
+    if (!reserved) return info;
+    info.type = HSA_EXT_POINTER_TYPE_RESERVED_ADDR;
+    info.agentBaseAddress = info.hostBaseAddress = reserved->base;
+    info.sizeInBytes = reserved->bytes;
+    return info;
+  }
   info.type = type_of(allocation->origin);
   info.agentBaseAddress = reinterpret_cast<void*>(allocation->base);
   info.hostBaseAddress = allocation->owner == 0 ? info.agentBaseAddress : nullptr;
@@ -72,6 +87,14 @@ hsa_amd_pointer_info_t pointer_info(const std::optional<Allocation>& allocation)
   info.agentOwner = Runtime::handle_of(allocation->owner);
   info.global_flags = allocation->global_flags;
   return info;
+}
+
+// Whoever has had access keeps it.
+hsa_status_t allow_mapped(Runtime& runtime, const void* pointer, AgentMask mask) {
+  std::vector<Access> wanted;
+  for (unsigned agent = 0; agent < kAgentsMax; agent++)
+    if ((mask & agent_bit(agent)) != 0) wanted.push_back({agent, HSA_ACCESS_PERMISSION_RW});
+  return runtime.virtual_memory.allow(pointer, wanted);
 }
 
 hsa_status_t list_agents(AgentMask mask, void* (*alloc)(size_t), uint32_t* count, hsa_agent_t** agents) {
@@ -153,6 +176,8 @@ hsa_status_t hsa_amd_agents_allow_access(uint32_t count, const hsa_agent_t* agen
       return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     AgentMask mask = 0;
     if (!runtime.mask_of(agents, count, mask)) return HSA_STATUS_ERROR_INVALID_AGENT;
+    const std::optional<Allocation> allocation = runtime.memory.find(ptr);
+    if (allocation && allocation->origin == Origin::kMapped) return allow_mapped(runtime, ptr, mask);
     return runtime.memory.allow(ptr, mask) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
   });
 }
@@ -197,7 +222,7 @@ hsa_status_t hsa_amd_pointer_info(const void* ptr, hsa_amd_pointer_info_t* info,
     if (ptr == nullptr || info == nullptr || info->size == 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     const bool lists = alloc != nullptr && count != nullptr && accessible != nullptr;
     const std::optional<Allocation> allocation = runtime.memory.find(ptr);
-    hsa_amd_pointer_info_t answer = pointer_info(allocation);
+    hsa_amd_pointer_info_t answer = pointer_info(runtime, ptr, allocation);
     answer.size = std::min(info->size, static_cast<std::uint32_t>(sizeof answer));
     std::memcpy(info, &answer, answer.size);
     return lists ? list_agents(allocation ? allocation->agents : 0, alloc, count, accessible)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What libamdhip64 5.2.3, 5.7.1 and 6.4.3 import and the stand-in does not do. The list is here and nowhere
 // else: images and samplers (gfx90a has no texture units), memory of graphics APIs (interop), shared virtual
-// memory (HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED is false, so AMD's runtime does not ask), virtual memory
-// management (HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED is false), the log of ROCr.
+// memory (HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED is false, so AMD's runtime does not ask), the log of ROCr.
 #include <hsa/hsa_ext_image.h>
 
 #include "tests/amd/hsa/api.h"
@@ -33,15 +32,4 @@ REFUSED(hsa_amd_interop_unmap_buffer, void*)
 REFUSED(hsa_amd_svm_attributes_set, void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t)
 REFUSED(hsa_amd_svm_attributes_get, void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t)
 REFUSED(hsa_amd_svm_prefetch_async, void*, size_t, hsa_agent_t, uint32_t, const hsa_signal_t*, hsa_signal_t)
-REFUSED(hsa_amd_vmem_address_reserve, void**, size_t, uint64_t, uint64_t)
-REFUSED(hsa_amd_vmem_address_free, void*, size_t)
-REFUSED(hsa_amd_vmem_handle_create, hsa_amd_memory_pool_t, size_t, hsa_amd_memory_type_t, uint64_t,
-        hsa_amd_vmem_alloc_handle_t*)
-REFUSED(hsa_amd_vmem_handle_release, hsa_amd_vmem_alloc_handle_t)
-REFUSED(hsa_amd_vmem_map, void*, size_t, size_t, hsa_amd_vmem_alloc_handle_t, uint64_t)
-REFUSED(hsa_amd_vmem_unmap, void*, size_t)
-REFUSED(hsa_amd_vmem_set_access, void*, size_t, const hsa_amd_memory_access_desc_t*, size_t)
-REFUSED(hsa_amd_vmem_get_access, void*, hsa_access_permission_t*, hsa_agent_t)
-REFUSED(hsa_amd_vmem_export_shareable_handle, int*, hsa_amd_vmem_alloc_handle_t, uint64_t)
-REFUSED(hsa_amd_vmem_import_shareable_handle, int, hsa_amd_vmem_alloc_handle_t*)
 REFUSED(hsa_amd_enable_logging, uint8_t*, void*)

@@ -236,10 +236,10 @@ hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void* value) {
       case HSA_SYSTEM_INFO_EXTENSIONS: return extensions_into(value);
       case HSA_AMD_SYSTEM_INFO_BUILD_VERSION: return put(value, kBuildVersion);
       case HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED: return put(value, false);
+      case HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED: return put(value, true);
       case HSA_AMD_SYSTEM_INFO_SVM_ACCESSIBLE_BY_DEFAULT:
       case HSA_AMD_SYSTEM_INFO_MWAITX_ENABLED:
       case HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED:
-      case HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED:
       case HSA_AMD_SYSTEM_INFO_XNACK_ENABLED: return put(value, false);
       default: return refuse_attribute("hsa_system_get_info", attribute);
     }

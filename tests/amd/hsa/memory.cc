@@ -18,9 +18,6 @@ constexpr std::uint64_t kAddressesOfAgent = 0x0080'0000'0000;
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
 
-std::uint64_t number_of(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
-void* pointer_to(std::uint64_t address) { return reinterpret_cast<void*>(address); }
-
 bool holds(const Allocation& allocation, std::uint64_t address) {
   return address >= allocation.base && address < allocation.end();
 }
@@ -90,6 +87,12 @@ void Arena::give_back(void* address, std::size_t bytes, bool reusable) {
   free_.emplace(begin, end - begin);
 }
 
+bool Arena::claim(std::size_t bytes) {
+  if (bytes > available()) return false;
+  used_ += bytes;
+  return true;
+}
+
 bool Memory::add_owner(const char* name, std::size_t bytes) {
   const std::unique_lock lock(mutex_);
   auto arena = Arena::create(name, bytes, kFirstAddress + arenas_.size() * kAddressesOfAgent);
@@ -129,7 +132,9 @@ bool Memory::release(const void* address) {
 bool Memory::allow(const void* address, AgentMask agents) {
   const std::unique_lock lock(mutex_);
   auto* allocation = const_cast<Allocation*>(locate(number_of(address)));
-  if (allocation == nullptr || allocation->origin == Origin::kLocked) return false;
+  const bool fixed = allocation != nullptr &&
+                     (allocation->origin == Origin::kLocked || allocation->origin == Origin::kMapped);
+  if (allocation == nullptr || fixed) return false;
   allocation->agents = agents | agent_bit(allocation->owner);
   generation_.fetch_add(1);
   return true;
@@ -203,6 +208,43 @@ bool Memory::detach(const void* address) {
   return true;
 }
 
+bool Memory::claim(unsigned owner, std::size_t bytes) {
+  const std::unique_lock lock(mutex_);
+  return owner < arenas_.size() && arenas_[owner]->claim(bytes);
+}
+
+void Memory::disclaim(unsigned owner, std::size_t bytes) {
+  const std::unique_lock lock(mutex_);
+  arenas_[owner]->disclaim(bytes);
+}
+
+void Memory::add_mapped(const void* address, std::size_t bytes, unsigned owner, std::uint32_t global_flags) {
+  Allocation allocation;
+  allocation.base = number_of(address);
+  allocation.bytes = bytes;
+  allocation.requested = bytes;
+  allocation.origin = Origin::kMapped;
+  allocation.owner = owner;
+  allocation.global_flags = global_flags;
+  const std::unique_lock lock(mutex_);
+  allocations_.emplace(allocation.base, allocation);
+}
+
+void Memory::remove_mapped(const void* address) {
+  const std::unique_lock lock(mutex_);
+  allocations_.erase(number_of(address));
+  generation_.fetch_add(1);
+}
+
+void Memory::set_mapped_access(const void* address, AgentMask agents, AgentMask writers) {
+  const std::unique_lock lock(mutex_);
+  const auto found = allocations_.find(number_of(address));
+  if (found == allocations_.end()) return;
+  found->second.agents = agents;
+  found->second.readers = agents & ~writers;
+  generation_.fetch_add(1);
+}
+
 // REQUIRES: mutex_ held
 const Allocation* Memory::locate(std::uint64_t address) const {
   auto next = allocations_.upper_bound(address);
@@ -241,7 +283,7 @@ bool Memory::reaches(unsigned agent, const void* address, std::size_t bytes) con
     const Allocation* allocation = locate(at);
     if (allocation == nullptr || (allocation->agents & agent_bit(agent)) == 0) return false;
     if (end <= allocation->end()) return true;
-    if (allocation->origin != Origin::kLocked) return false;
+    if (allocation->origin != Origin::kLocked && allocation->origin != Origin::kMapped) return false;
     at = allocation->end();
   }
 }
@@ -254,7 +296,7 @@ std::size_t Memory::available(unsigned owner) const {
 std::optional<isa::AddressSpace::Range> AgentMemory::find(std::uint64_t address) const {
   const std::optional<Allocation> allocation = memory_.find(pointer_to(address));
   if (!allocation || (allocation->agents & agent_bit(agent_)) == 0) return std::nullopt;
-  return Range{allocation->base, allocation->end(), true};
+  return Range{allocation->base, allocation->end(), (allocation->readers & agent_bit(agent_)) == 0};
 }
 
 }  // namespace tf::amd::hsa

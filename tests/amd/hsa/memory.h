@@ -30,6 +30,9 @@ using AgentMask = std::uint32_t;  // bit N: the agent with index N; bit 0 is the
 
 constexpr AgentMask agent_bit(unsigned index) { return AgentMask{1} << index; }
 
+inline std::uint64_t number_of(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
+inline void* pointer_to(std::uint64_t address) { return reinterpret_cast<void*>(address); }
+
 // Addresses and pages that one agent's pools are cut from. Not synchronised: Memory's mutex guards it.
 class Arena {
  public:
@@ -43,6 +46,10 @@ class Arena {
   void* take(std::size_t bytes, std::size_t alignment);
   // `reusable`: false keeps the pages for another process that has mapped them.
   void give_back(void* address, std::size_t bytes, bool reusable);
+
+  // Counts pages that lie elsewhere. False: no room.
+  bool claim(std::size_t bytes);
+  void disclaim(std::size_t bytes) { used_ -= bytes; }
 
   std::size_t available() const { return capacity_ - used_; }
   int descriptor() const { return descriptor_; }
@@ -59,7 +66,7 @@ class Arena {
   std::map<std::uint64_t, std::uint64_t> free_;  // offset -> bytes
 };
 
-enum class Origin : std::uint8_t { kPool, kLocked, kAttached };
+enum class Origin : std::uint8_t { kPool, kLocked, kAttached, kMapped };
 
 struct Allocation {
   std::uint64_t base = 0;
@@ -69,6 +76,7 @@ struct Allocation {
   unsigned owner = 0;              // index of the agent
   std::uint32_t global_flags = 0;  // hsa_amd_memory_pool_global_flag_t
   AgentMask agents = 0;            // who may read and write it
+  AgentMask readers = 0;           // of these, who may only read
   void* user_data = nullptr;
   bool exported = false;  // another process may have mapped it
   unsigned locks = 0;     // of kLocked
@@ -105,11 +113,19 @@ class Memory {
   void* attach(const Place& place, unsigned owner, AgentMask agents);
   bool detach(const void* address);
 
+  // Physical memory of `owner` that has no address here. False: no room.
+  bool claim(unsigned owner, std::size_t bytes);
+  void disclaim(unsigned owner, std::size_t bytes);
+  // What is mapped at addresses that a program reserved; nobody reaches it before set_mapped_access().
+  void add_mapped(const void* address, std::size_t bytes, unsigned owner, std::uint32_t global_flags);
+  void remove_mapped(const void* address);
+  void set_mapped_access(const void* address, AgentMask agents, AgentMask writers);
+
   // What `address` lies in; memory of pools comes before locked memory.
   std::optional<Allocation> find(const void* address) const;
   bool set_user_data(const void* address, void* user_data);
-  // Whether all of [address, bytes) lies in one allocation that `agent` may reach. The host reaches
-  // everything.
+  // Whether all of [address, bytes) lies in one allocation that `agent` may reach, or in locked or mapped
+  // ones side by side. The host reaches everything.
   bool reaches(unsigned agent, const void* address, std::size_t bytes) const;
   std::size_t available(unsigned owner) const;
 
@@ -120,7 +136,7 @@ class Memory {
 
   mutable std::shared_mutex mutex_;
   std::vector<std::unique_ptr<Arena>> arenas_;       // by agent
-  std::map<std::uint64_t, Allocation> allocations_;  // by base; of pools and attached: these never overlap
+  std::map<std::uint64_t, Allocation> allocations_;  // by base; all but locked: these never overlap
   std::multimap<std::uint64_t, Allocation> locked_;  // by base
   std::atomic<std::uint64_t> generation_{0};
 };

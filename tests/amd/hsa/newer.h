@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What AMD's runtimes 5.7.1 and 6.4.3 import or ask for, and Debian 12's headers (5.2.3) do not declare.
-// hsa_ext_amd.h has it since its version 1.2, virtual memory since 1.4 (as in Debian 13).
+// hsa_ext_amd.h has it since its version 1.2, virtual memory since 1.4 (as in Debian 13), with alignment
+// since 1.6.
 #pragma once
 
 #include <hsa/hsa_ext_amd.h>
@@ -62,7 +63,24 @@ hsa_status_t hsa_amd_vmem_get_access(void* address, hsa_access_permission_t* per
 hsa_status_t hsa_amd_vmem_export_shareable_handle(int* file, hsa_amd_vmem_alloc_handle_t handle,
                                                   uint64_t flags);
 hsa_status_t hsa_amd_vmem_import_shareable_handle(int file, hsa_amd_vmem_alloc_handle_t* handle);
+hsa_status_t hsa_amd_vmem_retain_alloc_handle(hsa_amd_vmem_alloc_handle_t* handle, void* address);
+hsa_status_t hsa_amd_vmem_get_alloc_properties_from_handle(hsa_amd_vmem_alloc_handle_t handle,
+                                                           hsa_amd_memory_pool_t* pool,
+                                                           hsa_amd_memory_type_t* type);
 }
+
+#endif
+
+#if HSA_AMD_INTERFACE_VERSION_MAJOR == 1 && HSA_AMD_INTERFACE_VERSION_MINOR < 6
+
+// Of hsa_amd_memory_pool_get_info.
+constexpr unsigned HSA_AMD_MEMORY_POOL_INFO_LOCATION = 17;  // 0: the host's, 1: a GPU's
+constexpr unsigned HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE = 18;
+// Of hsa_amd_pointer_info.
+constexpr auto HSA_EXT_POINTER_TYPE_RESERVED_ADDR = static_cast<hsa_amd_pointer_type_t>(5);
+
+extern "C" hsa_status_t hsa_amd_vmem_address_reserve_align(void** address, size_t bytes, uint64_t wanted,
+                                                           uint64_t alignment, uint64_t flags);
 
 #endif
 

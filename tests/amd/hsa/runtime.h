@@ -19,6 +19,7 @@
 #include "tests/amd/hsa/memory.h"
 #include "tests/amd/hsa/queues.h"
 #include "tests/amd/hsa/signals.h"
+#include "tests/amd/hsa/virtual_memory.h"
 #include "tests/amd/isa/executor.h"
 
 namespace tf::amd::hsa {
@@ -61,6 +62,7 @@ class Runtime {
   bool mask_of(const hsa_agent_t* handles, std::size_t count, AgentMask& mask);
 
   Memory memory;
+  VirtualMemory virtual_memory{memory};
   Signals signals{memory};
   std::vector<Agent> agents;  // [0] is the host
   std::vector<Pool> pools;
