@@ -97,10 +97,11 @@ hipError_t PhysicalMemory::map(std::uint64_t address, std::uint64_t bytes, std::
 
 hipError_t PhysicalMemory::unmap(std::uint64_t address, std::uint64_t bytes) {
   if (!is_mapped(address, bytes)) return hipErrorInvalidValue;
-  const hipError_t error = hip_.hipMemUnmap(pointer_to(address), bytes);
-  if (error != hipSuccess) return error;
+  // One by one: AMD's runtime 6.4 ends one mapping at a time, and says that it has ended all.
   for (auto mapping = mappings_.find(address);
        mapping != mappings_.end() && mapping->first - address < bytes;) {
+    const hipError_t error = hip_.hipMemUnmap(pointer_to(mapping->first), mapping->second.bytes);
+    if (error != hipSuccess) return error;
     if (mapping->second.reachable) addresses_.remove(mapping->first);
     --physical_.at(mapping->second.physical).mappings;
     mapping = mappings_.erase(mapping);
@@ -121,10 +122,13 @@ hipError_t PhysicalMemory::show(Mappings::iterator mapping, bool reachable) {
 hipError_t PhysicalMemory::set_access(std::uint64_t address, std::uint64_t bytes,
                                       std::span<const hipMemAccessDesc> wishes) {
   if (wishes.empty() || !is_mapped(address, bytes)) return hipErrorInvalidValue;
-  hipError_t error = hip_.hipMemSetAccess(pointer_to(address), bytes, wishes.data(), wishes.size());
-  if (error != hipSuccess) return error;
+  hipError_t error = hipSuccess;
+  // One by one: ROCr 6.0 takes no range of several.
   for (auto mapping = mappings_.find(address);
        error == hipSuccess && mapping != mappings_.end() && mapping->first - address < bytes; ++mapping) {
+    void* const begin = pointer_to(mapping->first);
+    error = hip_.hipMemSetAccess(begin, mapping->second.bytes, wishes.data(), wishes.size());
+    if (error != hipSuccess) return error;
     bool reachable = false;
     for (int device = 0; static_cast<std::size_t>(device) < snapshot_.devices.size(); ++device) {
       unsigned long long flags = 0;
