@@ -21,6 +21,7 @@ struct VmmFunctions {
   decltype(&::hipMemUnmap) unmap = nullptr;
   decltype(&::hipMemSetAccess) set_access = nullptr;
   decltype(&::hipMemGetAllocationGranularity) granularity = nullptr;
+  bool maps_parts = true;  // of a handle; else it may fail, or not
 
   bool complete() const {
     return address_reserve && address_free && create && release && map && unmap && set_access && granularity;

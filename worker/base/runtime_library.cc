@@ -14,6 +14,7 @@
 #include "worker/base/lasting_registrations.h"
 #include "worker/base/log.h"
 #include "worker/base/short_fills.h"
+#include "worker/base/silent_maps.h"
 
 namespace tf::worker {
 namespace {
@@ -185,6 +186,7 @@ Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::st
     mend_lasting_registrations(runtime.hip_);
   }
   runtime.optional_ = find_optional(library);
+  if (is_amds(runtime.path_)) mend_silent_maps(runtime.hip_, runtime.optional_.vmm);
   return runtime;
 }
 

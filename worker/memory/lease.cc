@@ -280,8 +280,9 @@ hipError_t Leases::adopt(hipMemGenericAllocationHandle_t memory, const SharedPie
     return hipErrorOutOfMemory;
   }
   // Only the piece, and no more of its owner's memory, if the runtime can map parts.
-  const std::uint64_t start = piece.first / unit * unit;
-  const std::uint64_t end = (piece.first + piece.bytes + unit - 1) / unit * unit;
+  const bool parts = vmm_.maps_parts;
+  const std::uint64_t start = parts ? piece.first / unit * unit : 0;
+  const std::uint64_t end = parts ? (piece.first + piece.bytes + unit - 1) / unit * unit : piece.whole_bytes;
   Lease lease{end - start, piece.device, memory, start, piece.first - start, piece.whole_bytes, true};
   hipError_t error = place_adopted(lease, piece.bytes, address);
   if (error != hipSuccess && lease.bytes != piece.whole_bytes) {
