@@ -47,12 +47,16 @@ hipError_t DeviceMemory::lease_once(int device, std::uint64_t bytes) {
   Lease lease;
   if (hipError_t error = source_.lease(device, bytes, hipDeviceMallocDefault, lease); error != hipSuccess)
     return error;
-  const MutexLock lock(mutex_);
-  Device& of = devices_[static_cast<std::size_t>(device)];
-  // A lease of another device there would make addresses ambiguous.
-  bool sane =
-      lease.bytes >= bytes && inside(of.window, lease) && !overlaps_range_locked(lease.address, lease.bytes);
-  return sane && of.ranges.add_range(lease.address, lease.bytes) ? hipSuccess : hipErrorUnknown;
+  {
+    const MutexLock lock(mutex_);
+    Device& of = devices_[static_cast<std::size_t>(device)];
+    // A lease of another device there would make addresses ambiguous.
+    const bool sane = lease.bytes >= bytes && inside(of.window, lease) &&
+                      !overlaps_range_locked(lease.address, lease.bytes);
+    if (sane && of.ranges.add_range(lease.address, lease.bytes)) return hipSuccess;
+  }
+  source_.return_lease(device, lease.address);
+  return hipErrorUnknown;
 }
 
 hipError_t DeviceMemory::allocate_alone(int device, std::uint64_t bytes, unsigned flags,

@@ -255,6 +255,7 @@ TEST(DeviceMemory, LeaseOutsideTheWindowIsRefused) {
   DeviceMemory memory(snapshot, source);
   std::uint64_t address = 0;
   EXPECT_EQ(memory.allocate(0, 4096, address), hipErrorUnknown);
+  EXPECT_EQ(source.returned, 1) << "and goes back to who granted it";
 }
 
 TEST(DeviceMemory, Threads) {
