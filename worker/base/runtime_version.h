@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of AMD's defects a runtime has.
+// Which of AMD's defects a runtime has, and which value of what AMD has changed.
 #pragma once
 
 #include "hipcore/wire/gen/hip_table.h"
 
 namespace tf::worker {
 
-inline constexpr int kRocm56 = 50'600'000;  // hipRuntimeGetVersion() of ROCm 5.6
+// hipRuntimeGetVersion() of these releases.
+inline constexpr int kRocm56 = 50'600'000;
+inline constexpr int kRocm60 = 60'000'000;
 
 // A runtime that does not tell its version counts as older.
 inline bool is_older_than(int version, const protocol::HipTable& runtime) {
   int found = 0;
   return runtime.hipRuntimeGetVersion(&found) != hipSuccess || found < version;
+}
+
+// The one value that hipIpcOpenMemHandle() of AMD's runtime takes for its flags
+// (hipIpcMemLazyEnablePeerAccess).
+inline unsigned ipc_open_flags(const protocol::HipTable& runtime) {
+  return is_older_than(kRocm60, runtime) ? 0 : 1;
 }
 
 }  // namespace tf::worker

@@ -8,6 +8,7 @@
 
 #include "hipcore/memory/device_flags.h"
 #include "worker/base/log.h"
+#include "worker/base/runtime_version.h"
 #include "worker/memory/allocation_wish.h"
 #include "worker/memory/memory_probe.h"
 
@@ -301,7 +302,7 @@ hipError_t Leases::adopt_allocation(const hipIpcMemHandle_t& ticket, const Share
   const bool room = leases_.size() < kLeasesMax && quotas_.foreign.take(piece.device, piece.whole_bytes);
   if (!room) return hipErrorOutOfMemory;
   void* memory = nullptr;
-  hipError_t error = hip_.hipIpcOpenMemHandle(&memory, ticket, hipIpcMemLazyEnablePeerAccess);
+  hipError_t error = hip_.hipIpcOpenMemHandle(&memory, ticket, ipc_open_flags(hip_));
   const auto base = reinterpret_cast<std::uint64_t>(memory);
   if (error == hipSuccess) {
     const Lease lease{piece.whole_bytes, piece.device, {},   0,     piece.first,
