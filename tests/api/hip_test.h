@@ -146,12 +146,16 @@ inline std::vector<std::uint32_t> counting(std::size_t count, std::uint32_t firs
 // The library in the place of AMD's is hip-remote's client (library.cc of the proxy has the name).
 inline bool is_remote() { return dlsym(RTLD_DEFAULT, "hip_remote_proxy_version") != nullptr; }
 
-// The devices are NVIDIA's, here or at the worker: some of what their driver does HIP cannot mend.
-inline bool is_nvidia() {
+inline bool has_architecture(std::string_view beginning) {
   hipDeviceProp_t properties = {};
   return hipGetDeviceProperties(&properties, 0) == hipSuccess &&
-         std::strncmp(properties.gcnArchName, "sm_", 3) == 0;
+         std::string_view(properties.gcnArchName).starts_with(beginning);
 }
+
+// The devices are NVIDIA's, here or at the worker: some of what their driver does HIP cannot mend.
+inline bool is_nvidia() { return has_architecture("sm_"); }
+// They are AMD's.
+inline bool is_amd() { return has_architecture("gfx"); }
 
 // The program has loaded the runtime for NVIDIA's devices itself. No client checks its calls before the
 // driver.
