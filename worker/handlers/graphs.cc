@@ -13,6 +13,13 @@ void add_node(Call& call, const Request& request) {
   call.finish(hipSuccess);  // what is wrong is said when the graph is complete
 }
 
+// AMD's runtime from 6.x on prepares a graph's kernels on the current device, and crashes where they are of
+// another one.
+hipError_t use_device_of(SessionState& session, std::uint64_t build) {
+  const int device = session.graphs.kernel_device(build);
+  return device < 0 ? hipSuccess : session.device.use(device);
+}
+
 }  // namespace
 
 void build_graph(Call& call, const protocol::BuildGraphRequest& request) {
@@ -40,12 +47,16 @@ void build_empty_node(Call& call, const protocol::BuildEmptyNodeRequest& request
 
 void instantiate_graph(Call& call, const protocol::InstantiateGraphRequest& request) {
   if (!call.use_device()) return;
-  call.reply(call.session().graphs.instantiate(request.exec, call.session().device.get()));
+  SessionState& session = call.session();
+  const int device = session.device.get();
+  const hipError_t error = use_device_of(session, request.exec);
+  call.reply(error != hipSuccess ? error : session.graphs.instantiate(request.exec, device));
 }
 
 void update_graph(Call& call, const protocol::UpdateGraphRequest& request) {
   if (!call.use_device()) return;
-  call.reply(call.session().graphs.update(request.exec, request.built));
+  const hipError_t error = use_device_of(call.session(), request.built);
+  call.reply(error != hipSuccess ? error : call.session().graphs.update(request.exec, request.built));
 }
 
 void launch_graph(Call& call, const protocol::LaunchGraphRequest& request) {

@@ -109,6 +109,7 @@ void Graphs::add(const protocol::BuildKernelNodeRequest& request, std::span<cons
   else if (!valid_shape(request.grid, request.block))
     error = hipErrorInvalidConfiguration;
   if (error != hipSuccess) return finish(*build, error, nullptr, {});
+  if (build->kernel_device < 0) build->kernel_device = function->device;
   ExtraArguments arguments(tail.subspan(start));
   hipKernelNodeParams parameters{};
   // HIP wants a host stub; our runtimes and AMD's (5.2.3) also accept a function's handle.
@@ -216,6 +217,11 @@ void Graphs::add(const protocol::BuildEmptyNodeRequest& request, std::span<const
   hipGraphNode_t node = nullptr;
   const hipError_t error = hip_.hipGraphAddEmptyNode(&node, build->graph, before.data(), before.size());
   finish(*build, error, node, {1, before.size(), tail.size()});
+}
+
+int Graphs::kernel_device(std::uint64_t build) const {
+  const auto found = builds_.find(build);
+  return found == builds_.end() ? -1 : found->second.kernel_device;
 }
 
 hipError_t Graphs::instantiate(std::uint64_t exec, int device) {

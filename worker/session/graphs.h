@@ -53,7 +53,10 @@ class Graphs {
   void add(const protocol::BuildCopyNodeRequest& request, std::span<const std::byte> tail);
   void add(const protocol::BuildEmptyNodeRequest& request, std::span<const std::byte> tail);
 
-  // Both end the build, whatever the result. REQUIRES: its device is current.
+  // Of the first kernel in what is being built; negative: there is none.
+  int kernel_device(std::uint64_t build) const;
+  // Both end the build, whatever the result. REQUIRES: kernel_device() is current. `device`: where the
+  // program instantiates it.
   hipError_t instantiate(std::uint64_t exec, int device);
   hipError_t update(std::uint64_t exec, std::uint64_t built);
   hipError_t launch(std::uint64_t exec, hipStream_t stream);
@@ -77,6 +80,7 @@ class Graphs {
     std::vector<hipGraphNode_t> nodes;
     Size size;
     std::set<std::uint64_t> arrays;  // that its nodes name, by their first levels' bases
+    int kernel_device = -1;          // of the first kernel
     hipError_t error = hipSuccess;   // the first
   };
   // Of an executable graph.

@@ -60,6 +60,18 @@ TEST_F(OtherDevice, TheNullStreamIsFollowedOnTheStreams) {
   EXPECT_EQ(device_then, 1);
 }
 
+// Posts a graph of one kernel, whose function is of the second device.
+std::uint64_t build_kernel_node(SessionRig& rig, std::uint64_t function) {
+  protocol::BuildKernelNodeRequest request{};
+  request.exec = protocol::Handle(protocol::HandleKind::kGraphExec, 1, 3).raw();
+  request.function = function;
+  std::fill_n(request.grid, 3, 1);
+  std::fill_n(request.block, 3, 1);
+  rig.post(protocol::BuildGraphRequest{request.exec});
+  rig.post(request);
+  return request.exec;
+}
+
 TEST_F(OtherDevice, AKernelNodeIsMadeOnTheFunctions) {
   rig_->hip().hipGraphAddKernelNode = [](hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, std::size_t,
                                          const hipKernelNodeParams*) {
@@ -67,15 +79,27 @@ TEST_F(OtherDevice, AKernelNodeIsMadeOnTheFunctions) {
     return hipErrorInvalidDeviceFunction;
   };
   static int function;
-  protocol::BuildKernelNodeRequest request{};
-  request.exec = protocol::Handle(protocol::HandleKind::kGraphExec, 1, 3).raw();
-  request.function = bind(protocol::HandleKind::kFunction, &function);
-  std::fill_n(request.grid, 3, 1);
-  std::fill_n(request.block, 3, 1);
+  const std::uint64_t raw = bind(protocol::HandleKind::kFunction, &function);
   rig_->start();
-  rig_->post(protocol::BuildGraphRequest{request.exec});
-  rig_->post(request);
+  build_kernel_node(*rig_, raw);
   EXPECT_EQ(rig_->synchronize(0), hipSuccess);
+  EXPECT_EQ(device_then, 1);
+}
+
+TEST_F(OtherDevice, AGraphIsInstantiatedOnItsKernels) {
+  rig_->hip().hipGraphAddKernelNode = [](hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* before,
+                                         std::size_t count, const hipKernelNodeParams*) {
+    return fake.hipGraphAddEmptyNode(node, graph, before, count);
+  };
+  rig_->hip().hipGraphInstantiate = [](hipGraphExec_t*, hipGraph_t, hipGraphNode_t*, char*, std::size_t) {
+    note_device();
+    return hipErrorInvalidDeviceFunction;
+  };
+  static int function;
+  const std::uint64_t raw = bind(protocol::HandleKind::kFunction, &function);
+  rig_->start();
+  const std::uint64_t exec = build_kernel_node(*rig_, raw);
+  EXPECT_EQ(rig_->call(protocol::InstantiateGraphRequest{exec}), hipErrorInvalidDeviceFunction);
   EXPECT_EQ(device_then, 1);
 }
 
