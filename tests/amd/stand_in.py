@@ -3,14 +3,19 @@
 import ctypes.util
 import pathlib
 
-# Where Debian and AMD install it.
-AMD_LIBRARIES = [pathlib.Path(folder) / "libamdhip64.so.5"
-                 for folder in ("/usr/lib/x86_64-linux-gnu", "/opt/rocm/lib")]
+FOLDERS = [pathlib.Path(folder) for folder in ("/usr/lib/x86_64-linux-gnu", "/opt/rocm/lib")]  # Debian's and AMD's
+MAJORS = (5, 6, 7)  # of AMD's library, which a worker loads; programs here are of HIP 5
 
 
 def amd_folder():
-    """Of AMD's own libamdhip64, or None."""
-    return next((path.parent for path in AMD_LIBRARIES if path.exists()), None)
+    """Of AMD's own libamdhip64 for programs of HIP 5, or None."""
+    return next((folder for folder in FOLDERS if (folder / "libamdhip64.so.5").exists()), None)
+
+
+def amd_major():
+    """Of the first of AMD's libraries that is here, or None."""
+    return next((major for major in MAJORS for folder in FOLDERS
+                 if (folder / f"libamdhip64.so.{major}").exists()), None)
 
 
 def why_not(**libraries):

@@ -12,7 +12,9 @@ STARTS_S = 20  # it ends in as much
 
 
 def environment(*library_path):
-    return dict(os.environ, LD_LIBRARY_PATH=":".join(map(str, library_path)))
+    """With these folders before those that are set."""
+    given = os.environ.get("LD_LIBRARY_PATH")
+    return dict(os.environ, LD_LIBRARY_PATH=":".join([*map(str, library_path), *([given] if given else [])]))
 
 
 @contextlib.contextmanager
