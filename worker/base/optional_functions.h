@@ -13,6 +13,9 @@
 namespace tf::worker {
 
 struct VmmFunctions {
+  // Of the client's range. The others are for leases, and their windows.
+  decltype(&::hipMemAddressReserve) range_reserve = nullptr;
+  decltype(&::hipMemAddressFree) range_free = nullptr;
   decltype(&::hipMemAddressReserve) address_reserve = nullptr;
   decltype(&::hipMemAddressFree) address_free = nullptr;
   decltype(&::hipMemCreate) create = nullptr;

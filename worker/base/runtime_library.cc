@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "hipcore/wire/gen/majors.h"
+#include "worker/base/crowded_reservations.h"
 #include "worker/base/early_waits.h"
 #include "worker/base/event_fences.h"
 #include "worker/base/lasting_registrations.h"
@@ -81,6 +82,8 @@ OptionalFunctions find_optional(void* library) {
   VmmFunctions& vmm = optional.vmm;
   find(library, "hipMemAddressReserve", vmm.address_reserve);
   find(library, "hipMemAddressFree", vmm.address_free);
+  vmm.range_reserve = vmm.address_reserve;
+  vmm.range_free = vmm.address_free;
   find(library, "hipMemCreate", vmm.create);
   find(library, "hipMemRelease", vmm.release);
   find(library, "hipMemMap", vmm.map);
@@ -186,7 +189,10 @@ Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::st
     mend_lasting_registrations(runtime.hip_);
   }
   runtime.optional_ = find_optional(library);
-  if (is_amds(runtime.path_)) mend_silent_maps(runtime.hip_, runtime.optional_.vmm);
+  if (is_amds(runtime.path_)) {
+    mend_silent_maps(runtime.hip_, runtime.optional_.vmm);
+    mend_crowded_reservations(runtime.hip_, runtime.optional_.vmm);
+  }
   return runtime;
 }
 

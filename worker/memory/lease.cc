@@ -37,12 +37,14 @@ std::uint64_t window_bytes(const protocol::DeviceSnapshot& device) {
   return std::clamp(std::bit_ceil(wanted), kWindowBytesMin, kWindowBytesMax);
 }
 
-bool reserve_at(const VmmFunctions& vmm, std::uint64_t base, std::uint64_t bytes, std::uint64_t granularity) {
+template <typename Reserve, typename Free>
+bool reserve_at(Reserve reserve, Free free, std::uint64_t base, std::uint64_t bytes,
+                std::uint64_t granularity) {
   void* address = nullptr;
   void* wanted = reinterpret_cast<void*>(base);
-  if (vmm.address_reserve(&address, bytes, granularity, wanted, 0) != hipSuccess) return false;
+  if (reserve(&address, bytes, granularity, wanted, 0) != hipSuccess) return false;
   if (address == wanted) return true;
-  static_cast<void>(vmm.address_free(address, bytes));
+  static_cast<void>(free(address, bytes));
   return false;
 }
 
@@ -59,7 +61,7 @@ bool reserve_window(const protocol::HipTable& hip, const VmmFunctions& vmm, int 
     smallest = granularity;
   const std::uint64_t bytes = window_bytes(device);
   for (const std::uint64_t base : kWindowBases) {
-    if (!reserve_at(vmm, base + taken, bytes, granularity)) continue;
+    if (!reserve_at(vmm.address_reserve, vmm.address_free, base + taken, bytes, granularity)) continue;
     device.window = {base + taken, bytes};
     device.lease_granularity_bytes = granularity;
     device.map_granularity_bytes = smallest;
@@ -70,9 +72,10 @@ bool reserve_window(const protocol::HipTable& hip, const VmmFunctions& vmm, int 
 }
 
 void reserve_for_client(const VmmFunctions& vmm, protocol::WorkerSnapshot& snapshot, std::uint64_t taken) {
+  const std::uint64_t granularity = snapshot.devices[0].lease_granularity_bytes;
   for (const std::uint64_t bytes : kReservationBytes) {
     for (const std::uint64_t base : kWindowBases) {
-      if (!reserve_at(vmm, base + taken, bytes, snapshot.devices[0].lease_granularity_bytes)) continue;
+      if (!reserve_at(vmm.range_reserve, vmm.range_free, base + taken, bytes, granularity)) continue;
       snapshot.reservations = {base + taken, bytes};
       return;
     }

@@ -122,22 +122,25 @@ hipError_t PhysicalMemory::show(Mappings::iterator mapping, bool reachable) {
 hipError_t PhysicalMemory::set_access(std::uint64_t address, std::uint64_t bytes,
                                       std::span<const hipMemAccessDesc> wishes) {
   if (wishes.empty() || !is_mapped(address, bytes)) return hipErrorInvalidValue;
-  hipError_t error = hipSuccess;
-  // One by one: ROCr 6.0 takes no range of several.
-  for (auto mapping = mappings_.find(address);
-       error == hipSuccess && mapping != mappings_.end() && mapping->first - address < bytes; ++mapping) {
+  hipError_t error = hip_.hipMemSetAccess(pointer_to(address), bytes, wishes.data(), wishes.size());
+  const auto first = mappings_.find(address);
+  const bool one_by_one = error != hipSuccess && first->second.bytes != bytes;  // ROCr 6.0 takes no several
+  for (auto mapping = first; mapping != mappings_.end() && mapping->first - address < bytes; ++mapping) {
     void* const begin = pointer_to(mapping->first);
-    error = hip_.hipMemSetAccess(begin, mapping->second.bytes, wishes.data(), wishes.size());
+    if (one_by_one) error = hip_.hipMemSetAccess(begin, mapping->second.bytes, wishes.data(), wishes.size());
     if (error != hipSuccess) return error;
-    bool reachable = false;
-    for (int device = 0; static_cast<std::size_t>(device) < snapshot_.devices.size(); ++device) {
-      unsigned long long flags = 0;
-      if (get_access(mapping->first, device, flags) == hipSuccess && flags != hipMemAccessFlagsProtNone)
-        reachable = true;
-    }
-    error = show(mapping, reachable);
+    error = show(mapping, is_reachable(mapping->first));
+    if (error != hipSuccess) return error;
   }
   return error;
+}
+
+bool PhysicalMemory::is_reachable(std::uint64_t address) const {
+  for (int device = 0; static_cast<std::size_t>(device) < snapshot_.devices.size(); ++device) {
+    unsigned long long flags = 0;
+    if (get_access(address, device, flags) == hipSuccess && flags != hipMemAccessFlagsProtNone) return true;
+  }
+  return false;
 }
 
 hipError_t PhysicalMemory::get_access(std::uint64_t address, int device, unsigned long long& flags) const {

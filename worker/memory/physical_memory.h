@@ -78,6 +78,8 @@ class PhysicalMemory {
   hipError_t check_new(std::uint64_t raw, int device) const;
   bool reserved(std::uint64_t address, std::uint64_t bytes) const;
   bool is_mapped(std::uint64_t address, std::uint64_t bytes) const;
+  // Some device may use the mapping.
+  bool is_reachable(std::uint64_t address) const;
   hipError_t show(Mappings::iterator mapping, bool reachable);
 
   const protocol::HipTable& hip_;
