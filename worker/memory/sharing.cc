@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "worker/base/channel.h"
+#include "worker/base/runtime_version.h"
 #include "worker/memory/pointer_to.h"
 
 namespace tf::worker {
@@ -146,9 +147,7 @@ hipError_t Sharing::ask_for(const net::Token& name, std::initializer_list<Shared
 hipError_t Sharing::fetch(const ChannelMessage& answer, hipMemGenericAllocationHandle_t& memory) {
   if (parts_.snapshot.memory_shared == 0) return hipErrorNotSupported;
   if (!answer.connection) return hipErrorInvalidDevicePointer;
-  int descriptor = answer.connection.get();
-  return parts_.hip.hipMemImportFromShareableHandle(&memory, &descriptor,
-                                                    hipMemHandleTypePosixFileDescriptor);
+  return import_physical(parts_.hip, answer.connection.get(), memory);
 }
 
 // NVIDIA's driver lets the device use it that is current then. AMD's runtime lets all that reach it, and
