@@ -27,6 +27,9 @@ struct RtcFunctions {
   int (*link_complete)(void* state, void** image, std::size_t* bytes) = nullptr;
   hiprtcResult (*link_destroy)(void* state) = nullptr;
 
+  // It asks the runtime for the current device's target. Else programs that name none need an option.
+  bool knows_target = true;
+
   bool links() const {
     return bitcode_size && bitcode && link_create && link_add && link_complete && link_destroy;
   }

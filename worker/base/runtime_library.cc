@@ -34,7 +34,7 @@ std::vector<std::string> candidates(std::string_view name) {
   std::vector<std::string> files;
   for (const protocol::HipMajor& major : protocol::kHipMajors) {
     files.emplace_back(major.library);
-    if (files.size() == 1) files.push_back("/opt/rocm/lib/" + files.front());
+    files.push_back(std::string("/opt/rocm/lib/") + major.library);
   }
   return files;
 }
@@ -46,6 +46,7 @@ void find(void* library, const char* name, Function*& function) {
 
 RtcFunctions find_rtc(void* library) {
   RtcFunctions rtc;
+  if (library == nullptr) return rtc;
   find(library, "hiprtcCreateProgram", rtc.create);
   find(library, "hiprtcDestroyProgram", rtc.destroy);
   find(library, "hiprtcAddNameExpression", rtc.add_name);
@@ -77,7 +78,6 @@ SurfaceFunctions find_surfaces(void* library) {
 
 OptionalFunctions find_optional(void* library) {
   OptionalFunctions optional;
-  optional.rtc = find_rtc(library);
   optional.surfaces = find_surfaces(library);
   VmmFunctions& vmm = optional.vmm;
   find(library, "hipMemAddressReserve", vmm.address_reserve);
@@ -130,6 +130,23 @@ bool lies_among_our_own(const std::string& file) {
   return std::any_of(own.begin(), own.end(), [&](const fs::path& directory) {
     return real.parent_path() == fs::weakly_canonical(directory, error);
   });
+}
+
+// The library with hiprtc's functions: AMD's runtime itself, or since 7.0 one beside it. Null: there is none.
+void* find_compiler(void* library, const std::string& path) {
+  constexpr const char* kFunction = "hiprtcCompileProgram";
+  if (::dlsym(library, kFunction) != nullptr) return library;
+  const fs::path file(path);
+  for (const protocol::HipMajor& major : protocol::kHipMajors) {
+    if (!file.filename().string().starts_with(major.library)) continue;
+    for (const fs::path& name : {file.parent_path() / major.rtc_library, fs::path(major.rtc_library)}) {
+      void* const compiler = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+      void* const function = compiler != nullptr ? ::dlsym(compiler, kFunction) : nullptr;
+      // The client's has the same name.
+      if (function != nullptr && !lies_among_our_own(file_of(function))) return compiler;
+    }
+  }
+  return nullptr;
 }
 
 // By its name or by its path.
@@ -189,6 +206,10 @@ Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::st
     mend_lasting_registrations(runtime.hip_);
   }
   runtime.optional_ = find_optional(library);
+  void* const compiler = find_compiler(library, runtime.path_);
+  runtime.optional_.rtc = find_rtc(compiler);
+  // A library of its own looks for the runtime under a name that only development packages have.
+  runtime.optional_.rtc.knows_target = compiler == library;
   if (is_amds(runtime.path_)) {
     mend_silent_maps(runtime.hip_, runtime.optional_.vmm);
     mend_crowded_reservations(runtime.hip_, runtime.optional_.vmm);

@@ -32,11 +32,16 @@ struct Compiles::Shared {
     std::vector<std::byte> bytes;
   };
 
+  std::string target_of(int device) const {
+    const auto index = static_cast<std::size_t>(device);  // negative: too large
+    return index < targets.size() ? targets[index] : std::string();
+  }
   // Sending never blocks, and the sender stays while the mutex is held.
   void finish(const Job& job, hipError_t error, std::vector<std::byte> result) TF_REQUIRES(mutex);
 
   RtcFunctions rtc;
   decltype(&::hipSetDevice) set_device = nullptr;
+  std::vector<std::string> targets;            // by device, if programs have to name one
   std::shared_ptr<const CompilerWalls> walls;  // null: none
 
   Mutex mutex;
@@ -58,6 +63,9 @@ Compiles::Compiles(const Parts& parts)
       shared_(std::make_shared<Shared>()) {
   shared_->rtc = parts.rtc;
   shared_->set_device = parts.hip.hipSetDevice;
+  if (!parts.rtc.knows_target)
+    for (const protocol::DeviceSnapshot& device : parts.snapshot.devices)
+      shared_->targets.push_back(device.properties.gcn_arch_name);
   shared_->walls = parts.walls;
   shared_->sender = &parts.sender;
   shared_->share = &parts.share;
@@ -137,11 +145,18 @@ protocol::RtcResult compile_walled(const RtcFunctions& rtc, const CompilerWalls&
   return compile_program(rtc, program);
 }
 
-hipError_t compile(const RtcFunctions& rtc, const CompilerWalls* walls, std::span<const std::byte> program,
-                   std::vector<std::byte>& encoded) {
+bool names_target(const std::string& option) {
+  return option.starts_with("--offload-arch") || option.starts_with("--gpu-architecture");
+}
+
+// `target`: for a program that names none; empty: the compiler knows it.
+hipError_t compile(const RtcFunctions& rtc, const std::string& target, const CompilerWalls* walls,
+                   std::span<const std::byte> program, std::vector<std::byte>& encoded) {
   try {
     Result<protocol::RtcProgram> decoded = protocol::decode_rtc_program(program);
     if (!decoded) return hipErrorInvalidValue;
+    if (!target.empty() && std::ranges::none_of(decoded->options, names_target))
+      decoded->options.push_back("--offload-arch=" + target);
     Result<std::vector<std::byte>> result = protocol::encode(
         walls == nullptr ? compile_program(rtc, *decoded) : compile_walled(rtc, *walls, *decoded));
     if (!result) return hipErrorUnknown;
@@ -162,7 +177,8 @@ hipError_t Compiles::run(const Shared& shared, const Job& job, std::vector<std::
   hipError_t error = hipErrorOutOfMemory;
   const auto whole = [&] {
     error = shared.set_device(job.device);
-    if (error == hipSuccess) error = compile(shared.rtc, shared.walls.get(), job.bytes, result);
+    if (error == hipSuccess)
+      error = compile(shared.rtc, shared.target_of(job.device), shared.walls.get(), job.bytes, result);
   };
   if (shared.walls == nullptr) return whole(), error;
   try {

@@ -42,6 +42,7 @@ class Compiles {
   struct Parts {
     const protocol::HipTable& hip;
     const RtcFunctions& rtc;
+    const protocol::WorkerSnapshot& snapshot;
     BulkPlane& bulk;
     SlotCopies& copies;
     Life& life;

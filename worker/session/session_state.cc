@@ -47,9 +47,10 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
       graphs(hip, own_calls, addresses, arrays, host_parts, objects),
       copies(hip, own_calls, bulk, life, mover, arrays),
       attendant(callbacks, copies),
-      direct_copies({hip, own_calls, bulk, life, sender, device, host_reach, device_regions, executions, mover}),
-      compiles(
-          {hip, setup.optional.rtc, bulk, copies, life, mover, sender, share, std::move(setup.compilers)}),
+      direct_copies(
+          {hip, own_calls, bulk, life, sender, device, host_reach, device_regions, executions, mover}),
+      compiles({hip, setup.optional.rtc, setup.snapshot, bulk, copies, life, mover, sender, share,
+                std::move(setup.compilers)}),
       monitor(
           {.hip = hip,
            .snapshot = setup.snapshot,

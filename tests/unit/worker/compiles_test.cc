@@ -26,7 +26,10 @@ using protocol::RtcResult;
 
 class CompilesTest : public testing::Test {
  protected:
-  CompilesTest() { rig_.start(); }
+  explicit CompilesTest(const SessionRig::Adjust& adjust = {})
+      : rig_(TF_FAKE_RUNTIME, make_loopback_pair(), adjust) {
+    rig_.start();
+  }
 
   // The program is on its way to the worker when it returns, its name there in `tag`.
   std::uint64_t send(std::span<const std::byte> bytes) {
@@ -74,6 +77,24 @@ TEST_F(CompilesTest, TheResultIsTheRuntimesOwn) {
   EXPECT_EQ(result.code, "txeth.hecruos");
   EXPECT_EQ(result.log, "device 0: a.hip -O2 -DX");
   EXPECT_EQ(result.lowered_names, (std::vector<protocol::RtcEntry>{{"f<int>", "_Zf<int>"}, {"g", "_Zg"}}));
+}
+
+// A compiler that cannot ask the runtime for the device: the program's target is the device's, unless it
+// names one.
+class CompilesForTargets : public CompilesTest {
+ protected:
+  CompilesForTargets()
+      : CompilesTest([](OptionalFunctions& optional, protocol::WorkerSnapshot& snapshot) {
+          optional.rtc.knows_target = false;
+          snapshot.devices[0].properties.gcn_arch_name = "gfx90a:xnack-";
+        }) {}
+};
+
+TEST_F(CompilesForTargets, TheDevicesIsAnOption) {
+  EXPECT_EQ(whole({"source", "a.hip", {}, {"-O2"}, {}}).log,
+            "device 0: a.hip -O2 --offload-arch=gfx90a:xnack-");
+  for (const char* own : {"--offload-arch=gfx942", "--gpu-architecture=gfx942"})
+    EXPECT_EQ(whole({"source", "a.hip", {}, {own}, {}}).log, std::string("device 0: a.hip ") + own);
 }
 
 TEST_F(CompilesTest, WhatDoesNotCompileHasALog) {
