@@ -39,7 +39,16 @@ void build_kernel_node(Call& call, const protocol::BuildKernelNodeRequest& reque
   call.finish(hipSuccess);
 }
 
-void build_fill_node(Call& call, const protocol::BuildFillNodeRequest& request) { add_node(call, request); }
+// AMD's runtime 7.2 fills with a kernel of the current device.
+void build_fill_node(Call& call, const protocol::BuildFillNodeRequest& request) {
+  if (!call.use_device()) return;
+  SessionState& session = call.session();
+  const AddressMap::Range* const range = session.addresses.find(request.target, 0);
+  const hipError_t error = range != nullptr ? session.device.use(range->device) : hipSuccess;
+  if (error != hipSuccess) return call.finish(error);
+  session.graphs.add(request, call.tail());
+  call.finish(hipSuccess);
+}
 
 void build_copy_node(Call& call, const protocol::BuildCopyNodeRequest& request) { add_node(call, request); }
 

@@ -86,6 +86,26 @@ TEST_F(OtherDevice, AKernelNodeIsMadeOnTheFunctions) {
   EXPECT_EQ(device_then, 1);
 }
 
+TEST_F(OtherDevice, AFillNodeIsMadeOnTheMemorys) {
+  rig_->hip().hipGraphAddMemsetNode = [](hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, std::size_t,
+                                         const hipMemsetParams*) {
+    note_device();
+    return hipErrorInvalidValue;
+  };
+  protocol::BuildFillNodeRequest request{};
+  request.exec = protocol::Handle(protocol::HandleKind::kGraphExec, 1, 3).raw();
+  request.target = 0x5000'0000'0000;
+  request.element_bytes = 1;
+  request.width = request.pitch = 64;
+  request.height = 1;
+  ASSERT_TRUE(rig_->session().addresses.add(request.target, 4096, 1));
+  rig_->start();
+  rig_->post(protocol::BuildGraphRequest{request.exec});
+  rig_->post(request);
+  EXPECT_EQ(rig_->synchronize(0), hipSuccess);
+  EXPECT_EQ(device_then, 1);
+}
+
 TEST_F(OtherDevice, AGraphIsInstantiatedOnItsKernels) {
   rig_->hip().hipGraphAddKernelNode = [](hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* before,
                                          std::size_t count, const hipKernelNodeParams*) {
