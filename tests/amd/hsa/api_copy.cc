@@ -99,6 +99,11 @@ hsa_status_t hsa_amd_memory_copy_engine_status(hsa_agent_t target_agent, hsa_age
   });
 }
 
+hsa_status_t hsa_amd_memory_get_preferred_copy_engine(hsa_agent_t target_agent, hsa_agent_t source_agent,
+                                                      uint32_t* engines) {
+  return hsa_amd_memory_copy_engine_status(target_agent, source_agent, engines);
+}
+
 hsa_status_t hsa_amd_memory_async_copy_on_engine(void* target, hsa_agent_t target_agent, const void* source,
                                                  hsa_agent_t source_agent, size_t bytes, uint32_t count,
                                                  const hsa_signal_t* signals, hsa_signal_t completion,

@@ -289,6 +289,28 @@ hsa_status_t hsa_amd_ipc_memory_create(void* ptr, size_t bytes, hsa_amd_ipc_memo
   });
 }
 
+// The file has all the agent's memory, at the offset is what was asked for. It is the caller's.
+hsa_status_t hsa_amd_portable_export_dmabuf(const void* address, size_t bytes, int* file, uint64_t* offset) {
+  return with_runtime([&](Runtime& runtime) {
+    if (address == nullptr || bytes == 0 || file == nullptr || offset == nullptr)
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    const std::optional<Allocation> allocation = runtime.memory.find(address);
+    if (!allocation || allocation->origin != Origin::kPool || bytes > allocation->end() - number_of(address))
+      return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+    const auto place = runtime.memory.export_place(pointer_to(allocation->base), allocation->bytes);
+    if (!place) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+    *file = fcntl(place->descriptor, F_DUPFD_CLOEXEC, 0);
+    *offset = place->offset + (number_of(address) - allocation->base);
+    return *file >= 0 ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  });
+}
+
+hsa_status_t hsa_amd_portable_close_dmabuf(int file) {
+  return with_runtime([&](Runtime&) {
+    return close(file) == 0 ? HSA_STATUS_SUCCESS : static_cast<hsa_status_t>(HSA_STATUS_ERROR_RESOURCE_FREE);
+  });
+}
+
 hsa_status_t hsa_amd_ipc_memory_attach(const hsa_amd_ipc_memory_t* handle, size_t bytes, uint32_t count,
                                        const hsa_agent_t* agents, void** mapped) {
   return with_runtime([&](Runtime& runtime) {

@@ -168,6 +168,11 @@ hsa_status_t amd_agent_info(const Runtime& runtime, const Agent& agent, unsigned
       return put(value, gpu ? isa::kRealTimeFrequency : std::uint64_t{0});
     case HSA_AMD_AGENT_INFO_NUM_SDMA_ENG: return number(2);  // one for each direction
     case HSA_AMD_AGENT_INFO_NUM_SDMA_XGMI_ENG: return number(0);
+    case HSA_AMD_AGENT_INFO_NUM_XCC: return number(gpu ? 1 : 0);
+    case HSA_AMD_AGENT_INFO_NEAREST_CPU: return put(value, Runtime::handle_of(0));
+    case HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_MAX: return put(value, std::uint64_t{gpu ? runtime.gpu_bytes : 0});
+    case HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_CURRENT:
+      return put(value, runtime.scratch_limits[agent.index].load());
     case HSA_AMD_AGENT_INFO_MEMORY_PROPERTIES: return put(value, std::uint64_t{0});  // no APU
     default: return refuse_attribute("hsa_agent_get_info", attribute);
   }
@@ -236,10 +241,10 @@ hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void* value) {
       case HSA_SYSTEM_INFO_EXTENSIONS: return extensions_into(value);
       case HSA_AMD_SYSTEM_INFO_BUILD_VERSION: return put(value, kBuildVersion);
       case HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED: return put(value, false);
-      case HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED: return put(value, true);
+      case HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED:
+      case HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED: return put(value, true);
       case HSA_AMD_SYSTEM_INFO_SVM_ACCESSIBLE_BY_DEFAULT:
       case HSA_AMD_SYSTEM_INFO_MWAITX_ENABLED:
-      case HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED:
       case HSA_AMD_SYSTEM_INFO_XNACK_ENABLED: return put(value, false);
       default: return refuse_attribute("hsa_system_get_info", attribute);
     }
@@ -295,6 +300,24 @@ hsa_status_t hsa_agent_get_info(hsa_agent_t handle, hsa_agent_info_t attribute, 
     const unsigned number = attribute;
     return number >= HSA_AMD_AGENT_INFO_CHIP_ID ? amd_agent_info(runtime, *agent, number, value)
                                                 : agent_info(*agent, number, value);
+  });
+}
+
+hsa_status_t hsa_amd_register_system_event_handler(hsa_amd_system_event_callback_t callback, void* data) {
+  return with_runtime([&](Runtime& runtime) {
+    if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    return runtime.events.set_handler(callback, data) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
+  });
+}
+
+// Scratch memory is a kernel's while it runs: there is nothing to keep or to give back.
+hsa_status_t hsa_amd_agent_set_async_scratch_limit(hsa_agent_t handle, size_t bytes) {
+  return with_runtime([&](Runtime& runtime) {
+    const Agent* const gpu = runtime.gpu(handle);
+    if (gpu == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+    if (bytes > runtime.gpu_bytes) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    runtime.scratch_limits[gpu->index] = bytes;
+    return HSA_STATUS_SUCCESS;
   });
 }
 

@@ -33,6 +33,8 @@ hsa_status_t hsa_amd_memory_copy_engine_status(hsa_agent_t target_agent, hsa_age
 
 #if HSA_AMD_INTERFACE_VERSION_MAJOR == 1 && HSA_AMD_INTERFACE_VERSION_MINOR < 4
 
+constexpr unsigned HSA_AMD_AGENT_INFO_NUM_XCC = 0xA111;
+constexpr unsigned HSA_AMD_AGENT_INFO_NEAREST_CPU = 0xA113;
 constexpr unsigned HSA_AMD_AGENT_INFO_MEMORY_PROPERTIES = 0xA114;  // 64 bits
 constexpr unsigned HSA_AMD_SYSTEM_INFO_MWAITX_ENABLED = 0x203;
 constexpr unsigned HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED = 0x204;
@@ -76,6 +78,9 @@ hsa_status_t hsa_amd_vmem_get_alloc_properties_from_handle(hsa_amd_vmem_alloc_ha
 // Of hsa_amd_memory_pool_get_info.
 constexpr unsigned HSA_AMD_MEMORY_POOL_INFO_LOCATION = 17;  // 0: the host's, 1: a GPU's
 constexpr unsigned HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE = 18;
+// Of hsa_agent_get_info, 64 bits each.
+constexpr unsigned HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_MAX = 0xA116;
+constexpr unsigned HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_CURRENT = 0xA117;
 // Of hsa_amd_pointer_info.
 constexpr auto HSA_EXT_POINTER_TYPE_RESERVED_ADDR = static_cast<hsa_amd_pointer_type_t>(5);
 
@@ -84,5 +89,13 @@ extern "C" hsa_status_t hsa_amd_vmem_address_reserve_align(void** address, size_
 
 #endif
 
-// Later than 1.4. Declared twice, it is the same function.
-extern "C" hsa_status_t hsa_amd_enable_logging(uint8_t* flags, void* file);
+// Later than these. Declared twice, they are the same functions.
+extern "C" {
+hsa_status_t hsa_amd_enable_logging(uint8_t* flags, void* file);
+// Of ROCm 7.2's library, and before.
+hsa_status_t hsa_amd_portable_export_dmabuf(const void* address, size_t bytes, int* file, uint64_t* offset);
+hsa_status_t hsa_amd_portable_close_dmabuf(int file);
+hsa_status_t hsa_amd_agent_set_async_scratch_limit(hsa_agent_t agent, size_t bytes);
+hsa_status_t hsa_amd_memory_get_preferred_copy_engine(hsa_agent_t target_agent, hsa_agent_t source_agent,
+                                                      uint32_t* engines);
+}

@@ -192,7 +192,9 @@ Queue::Stop Queue::dispatch(const hsa_kernel_dispatch_packet_t& packet, std::uin
                      hexadecimal(failure->program_counter) + " of the kernel at " +
                      hexadecimal(packet.kernel_object);
   if (failure->address != 0) text += ", address " + hexadecimal(failure->address);
-  return {status_of(failure->kind), text + ": " + failure->text};
+  Stop stop{status_of(failure->kind), text + ": " + failure->text};
+  if (failure->kind == isa::FailureKind::kMemoryFault) stop.fault = failure->address;
+  return stop;
 }
 
 Queue::Stop Queue::barrier(const hsa_signal_t (&dependencies)[5], bool all) {
@@ -249,6 +251,7 @@ void Queue::complete(hsa_signal_t signal, std::uint64_t start) {
 void Queue::fail(const Stop& stop) {
   report("queue " + std::to_string(shared_->hsa_queue.id) + " of agent " + std::to_string(agent_.index) +
          " stops: " + stop.text);
+  if (stop.fault) runtime_.events.tell_fault(Runtime::handle_of(agent_.index), *stop.fault);
   if (callback_ != nullptr) callback_(stop.status, handle(), data_);
 }
 

@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -60,6 +61,7 @@ class Queue {
   struct Stop {
     hsa_status_t status = HSA_STATUS_SUCCESS;
     std::string text;
+    std::optional<std::uint64_t> fault = std::nullopt;  // the address, of a memory fault
   };
 
   Queue(Runtime& runtime, Agent& agent) : runtime_(runtime), agent_(agent) {}

@@ -39,6 +39,23 @@ std::size_t host_bytes() {
 
 }  // namespace
 
+bool SystemEvents::set_handler(hsa_amd_system_event_callback_t callback, void* data) {
+  const std::lock_guard lock(mutex_);
+  if (callback_ != nullptr) return false;
+  callback_ = callback;
+  data_ = data;
+  return true;
+}
+
+void SystemEvents::tell_fault(hsa_agent_t agent, std::uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  if (callback_ == nullptr) return;
+  hsa_amd_event_t event{};
+  event.event_type = HSA_AMD_GPU_MEMORY_FAULT_EVENT;
+  event.memory_fault = {agent, address, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT};
+  if (callback_(&event, data_) != HSA_STATUS_SUCCESS) report("the handler of a memory fault has failed");
+}
+
 Runtime* Runtime::current() { return in_use.load(std::memory_order_acquire); }
 
 hsa_status_t Runtime::init() {

@@ -8,6 +8,8 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -42,6 +44,20 @@ struct Agent {
   std::unique_ptr<CopyEngine> from_device;
 };
 
+// Who wants to hear of what happens to agents: hsa_amd_register_system_event_handler.
+class SystemEvents {
+ public:
+  // False: there is one already.
+  bool set_handler(hsa_amd_system_event_callback_t callback, void* data);
+  // A kernel touched what it may not.
+  void tell_fault(hsa_agent_t agent, std::uint64_t address);
+
+ private:
+  std::mutex mutex_;
+  hsa_amd_system_event_callback_t callback_ = nullptr;
+  void* data_ = nullptr;
+};
+
 class Runtime {
  public:
   // The runtime of this process; it is made by the first hsa_init and stays until the process ends. Null: not
@@ -67,6 +83,8 @@ class Runtime {
   std::vector<Agent> agents;  // [0] is the host
   std::vector<Pool> pools;
   std::size_t gpu_bytes = 0;
+  std::array<std::atomic<std::uint64_t>, kAgentsMax> scratch_limits{};  // by agent; told, and not used
+  SystemEvents events;
   Queues queues;
   Loader loader;
 
