@@ -206,10 +206,9 @@ Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::st
     mend_lasting_registrations(runtime.hip_);
   }
   runtime.optional_ = find_optional(library);
-  void* const compiler = find_compiler(library, runtime.path_);
-  runtime.optional_.rtc = find_rtc(compiler);
-  // A library of its own looks for the runtime under a name that only development packages have.
-  runtime.optional_.rtc.knows_target = compiler == library;
+  runtime.optional_.rtc = find_rtc(find_compiler(library, runtime.path_));
+  // AMD's of 5.7 and 7 looks for the runtime under a name that only development packages have.
+  runtime.optional_.rtc.knows_target = !is_amds(runtime.path_);
   if (is_amds(runtime.path_)) {
     mend_silent_maps(runtime.hip_, runtime.optional_.vmm);
     mend_crowded_reservations(runtime.hip_, runtime.optional_.vmm);
