@@ -89,6 +89,11 @@ ALL = (
     Tests('libhipcub-tests', 'test_hipcub_device_reduce', ('HipcubDeviceReduceTests/0.*',), 300, together=True),
     Tests('libhipcub-tests', 'test_hipcub_device_scan', ('HipcubDeviceScanTests/0.*',), 300, together=True),
     Tests('librocthrust-tests', 'rocthrust_tests', timeout_s=300, ours=True),
+    # AMD's runtime 7.2.4.
+    Tests(RAND, 'test_rocrand_basic', ('*create_destroy*', '*set_stream*', 'rocrand_basic_tests.*'), 300,
+          suite='experimental', together=True),
+    Tests(RAND, 'test_rocrand_generator_type', suite='experimental'),
+    Tests(RAND, 'test_uniform_distribution', suite='experimental'),
     # AMD's runtime 6.4.3.
     Tests('libggml0-backend-hip llama.cpp', 'llama_text', timeout_s=120, ours=True, suite='sid'),
     Tests('libggml0-backend-hip llama.cpp-tests', 'ggml_operations', timeout_s=300, ours=True, suite='sid'),
