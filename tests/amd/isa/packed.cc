@@ -184,12 +184,19 @@ std::uint32_t chosen_halves(const Modifiers& mods, int k, std::uint32_t word) {
   return half_of(mods, k, true, word) << 16 | half_of(mods, k, false, word);
 }
 
+// Whether op_sel leaves the halves of both factors where they are. That of the sum, a word, says nothing.
+bool factors_as_they_are(const Modifiers& mods) {
+  constexpr unsigned kFactors = 0b11;
+  return ((mods.present & kOpSel) == 0 || (mods.op_sel & kFactors) == 0) &&
+         ((mods.present & kOpSelHi) == 0 || (mods.op_sel_hi & kFactors) == kFactors);
+}
+
 // d = c + products of parts. The third source is a word.
 template <class Op>
 void dots(Wave& w, const Instruction& in) {
   apply_control(w, Control::k32);
   const Modifiers mods = in.mods;
-  if (Op::kParts != 2 && (mods.present & (kOpSel | kOpSelHi)) != 0)
+  if (Op::kParts != 2 && !factors_as_they_are(mods))
     unsupported(in, "op_sel of a dot product of small parts");
   if (!Op::kNegates && (mods.present & kNegLoHi) != 0) unsupported(in, "neg of a dot product of integers");
   if (bit(mods.neg_lo, 2) || bit(mods.neg_hi, 2)) unsupported(in, "neg of the sum of a dot product");
