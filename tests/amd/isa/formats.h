@@ -33,17 +33,15 @@ struct Words {
 
 enum class Half : std::uint8_t { kWhole, kLow, kHigh };
 
-// A byte or short of type T, extended; kLow and kHigh: 16 bits into that half, the other one stays (d16).
+// A byte or short of type T, extended; kLow and kHigh: 16 bits into that half (d16). The other one becomes 0,
+// as registers with ECC (sramecc+, which gfx90a always has) are written whole. Tensile's kernels count on it.
 template <class T, Half Where = Half::kWhole>
 struct Small {
   static constexpr unsigned kBytes = sizeof(T);
   static constexpr int kWords = 1;
   static void put(T value, Row* to, int lane) {
-    std::uint32_t& word = to->lane[lane];
     const auto bits = static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
-    if (Where == Half::kWhole) word = bits;
-    if (Where == Half::kLow) word = (word & 0xffff0000) | (bits & 0xffff);
-    if (Where == Half::kHigh) word = (word & 0xffff) | bits << 16;
+    to->lane[lane] = Where == Half::kWhole ? bits : Where == Half::kLow ? bits & 0xffff : bits << 16;
   }
   static void load(const std::uint8_t* from, Row* to, int lane) {
     T value;

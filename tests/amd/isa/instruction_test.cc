@@ -265,6 +265,28 @@ TEST_F(Instructions, AtomicsOfLocalAndGlobalMemory) {
   EXPECT_EQ(machine.registers_[6].lane[1], 9U);
 }
 
+TEST_F(Instructions, LoadsOf16BitsWriteTheWholeRegister) {
+  Machine machine;
+  const auto address = reinterpret_cast<std::uint64_t>(machine.data_.data());
+  machine.data_[0] = 0x8765fedc;
+  machine.vectors(
+      {static_cast<std::uint32_t>(address), static_cast<std::uint32_t>(address >> 32), 16, 0x8765fedc});
+  machine.execute(one("ds_write_b32 v2, v3"));
+  const std::pair<const char*, std::uint32_t> loads[] = {
+      {"ds_read_u8_d16 v6, v2", 0xdc},
+      {"ds_read_i8_d16_hi v6, v2", 0xffdc0000},
+      {"ds_read_u16_d16_hi v6, v2 offset:2", 0x87650000},
+      {"global_load_ubyte_d16_hi v6, v[0:1], off", 0xdc0000},
+      {"global_load_sbyte_d16 v6, v[0:1], off offset:1", 0xfffe},
+      {"global_load_short_d16 v6, v[0:1], off offset:2", 0x8765},
+  };
+  for (const auto& [text, loaded] : loads) {
+    machine.registers_[6].lane[3] = 0x11223344;
+    machine.execute(one(text));
+    EXPECT_EQ(machine.registers_[6].lane[3], loaded) << text;
+  }
+}
+
 TEST_F(Instructions, MatrixProducts) {
   // A[i][k] = i + 1 for k = 0, else 0; B[k][j] = j: D[i][j] = (i + 1) * j.
   Machine machine;
