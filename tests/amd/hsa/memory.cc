@@ -18,6 +18,14 @@ constexpr std::uint64_t kAddressesOfAgent = 0x0080'0000'0000;
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
 
+// Maps pages that a child of fork() does not get: they belong to this process's agents, as the kernel
+// driver's do.
+void* map_here(void* address, std::size_t bytes, int protection, int flags, int descriptor, off_t offset) {
+  void* mapped = mmap(address, bytes, protection, flags | MAP_NORESERVE, descriptor, offset);
+  if (mapped != MAP_FAILED) madvise(mapped, bytes, MADV_DONTFORK);
+  return mapped;
+}
+
 bool holds(const Allocation& allocation, std::uint64_t address) {
   return address >= allocation.base && address < allocation.end();
 }
@@ -31,8 +39,8 @@ std::unique_ptr<Arena> Arena::create(const char* name, std::size_t bytes, std::u
   arena->descriptor_ = memfd_create(name, MFD_CLOEXEC);
   if (arena->descriptor_ < 0) return nullptr;
   if (ftruncate(arena->descriptor_, static_cast<off_t>(arena->reserved_)) != 0) return nullptr;
-  void* base = mmap(pointer_to(near_address), arena->reserved_, PROT_NONE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* base =
+      map_here(pointer_to(near_address), arena->reserved_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base == MAP_FAILED) return nullptr;
   arena->base_ = number_of(base);
   arena->free_.emplace(0, arena->reserved_);
@@ -50,8 +58,8 @@ void* Arena::take(std::size_t bytes, std::size_t alignment) {
     const auto [offset, length] = *range;
     const std::uint64_t begin = (base_ + offset + alignment - 1) / alignment * alignment - base_;
     if (begin + bytes > offset + length) continue;
-    void* address = mmap(pointer_to(base_ + begin), bytes, PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_FIXED | MAP_NORESERVE, descriptor_, static_cast<off_t>(begin));
+    void* address = map_here(pointer_to(base_ + begin), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                             descriptor_, static_cast<off_t>(begin));
     if (address == MAP_FAILED) return nullptr;
     free_.erase(range);
     if (begin > offset) free_.emplace(offset, begin - offset);
@@ -64,7 +72,7 @@ void* Arena::take(std::size_t bytes, std::size_t alignment) {
 }
 
 void Arena::give_back(void* address, std::size_t bytes, bool reusable) {
-  mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  map_here(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   used_ -= bytes;
   if (!reusable) return;
   std::uint64_t begin = number_of(address) - base_;
@@ -99,6 +107,10 @@ bool Memory::add_owner(const char* name, std::size_t bytes) {
   if (!arena) return false;
   arenas_.push_back(std::move(arena));
   return true;
+}
+
+void Memory::abandon() {
+  for (const auto& arena : arenas_) close(arena->descriptor());
 }
 
 void* Memory::allocate(unsigned owner, std::size_t bytes, std::uint32_t global_flags, AgentMask agents) {
@@ -183,8 +195,8 @@ std::optional<Place> Memory::export_place(const void* address, std::size_t bytes
 }
 
 void* Memory::attach(const Place& place, unsigned owner, AgentMask agents) {
-  void* address = mmap(nullptr, place.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, place.descriptor,
-                       static_cast<off_t>(place.offset));
+  void* address = map_here(nullptr, place.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, place.descriptor,
+                           static_cast<off_t>(place.offset));
   if (address == MAP_FAILED) return nullptr;
   Allocation allocation;
   allocation.base = number_of(address);

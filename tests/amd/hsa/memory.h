@@ -96,6 +96,9 @@ class Memory {
  public:
   // An agent's own memory. False: the system refuses.
   bool add_owner(const char* name, std::size_t bytes);
+  // In a child of fork(): closes the files of the parent's agents, whose pages it does not have. The last
+  // call.
+  void abandon();
 
   // Memory of the agent `owner`, reached by `agents`. Null: no room.
   void* allocate(unsigned owner, std::size_t bytes, std::uint32_t global_flags, AgentMask agents);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/amd/hsa/runtime.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -56,12 +57,25 @@ void SystemEvents::tell_fault(hsa_agent_t agent, std::uint64_t address) {
   if (callback_(&event, data_) != HSA_STATUS_SUCCESS) report("the handler of a memory fault has failed");
 }
 
+// A child of fork() has neither the threads nor the memory of the parent's runtime: it begins anew, with a
+// runtime of its own. What is left of the parent's objects is never looked at again.
+void Runtime::begin_anew_after_fork() {
+  if (the_runtime != nullptr) the_runtime->memory.abandon();
+  the_runtime = nullptr;
+  references = 0;
+  in_use.store(nullptr, std::memory_order_release);
+  life_mutex.unlock();
+}
+
 Runtime* Runtime::current() { return in_use.load(std::memory_order_acquire); }
 
 hsa_status_t Runtime::init() {
   const std::lock_guard lock(life_mutex);
   if (references == UINT32_MAX) return HSA_STATUS_ERROR_REFCOUNT_OVERFLOW;
   if (the_runtime == nullptr) {
+    static const int kToldOfForks = pthread_atfork([] { life_mutex.lock(); }, [] { life_mutex.unlock(); },
+                                                   &Runtime::begin_anew_after_fork);
+    if (kToldOfForks != 0) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     auto runtime = std::make_unique<Runtime>();
     if (!runtime->make_agents()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     the_runtime = runtime.release();

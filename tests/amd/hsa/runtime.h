@@ -60,8 +60,8 @@ class SystemEvents {
 
 class Runtime {
  public:
-  // The runtime of this process; it is made by the first hsa_init and stays until the process ends. Null: not
-  // initialised, or shut down.
+  // The runtime of this process; it is made by the first hsa_init and stays until the process ends. A child
+  // of fork() has none until it calls hsa_init. Null: not initialised, or shut down.
   static Runtime* current();
   static hsa_status_t init();
   static hsa_status_t shut_down();
@@ -91,6 +91,7 @@ class Runtime {
  private:
   static constexpr std::uint64_t kFirstHandle =
       0x100;  // 0 is no handle, and indices shall not pass for handles
+  static void begin_anew_after_fork();
   bool make_agents();
   void add_pools(unsigned owner);
 };

@@ -23,8 +23,15 @@ struct Trailer {
   PhysicalPool pool;
 };
 
+// A child of fork() gets none of it, as of other memory of agents (memory.h).
+void* kept_from_children(void* mapped, std::size_t bytes) {
+  if (mapped != MAP_FAILED) madvise(mapped, bytes, MADV_DONTFORK);
+  return mapped;
+}
+
 void* map_nothing(void* address, std::size_t bytes, int how) {
-  return mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | how, -1, 0);
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  return kept_from_children(mmap(address, bytes, PROT_NONE, kFlags | how, -1, 0), bytes);
 }
 
 }  // namespace
@@ -199,9 +206,9 @@ hsa_status_t VirtualMemory::map(void* address, std::size_t bytes, std::uint64_t 
   const std::uint64_t base = number_of(address);
   if (bytes != physical->bytes() || !is_reserved(base, bytes) || is_mapped(base, bytes))
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  if (mmap(address, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, physical->file(), 0) ==
-      MAP_FAILED)
-    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  constexpr int kFlags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
+  void* const mapped = mmap(address, bytes, PROT_NONE, kFlags, physical->file(), 0);
+  if (kept_from_children(mapped, bytes) == MAP_FAILED) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   const PhysicalPool& pool = physical->pool();
   memory_.add_mapped(address, bytes, pool.owner, pool.global_flags);
   mappings_.emplace(base, Mapping{.bytes = bytes, .handle = handle, .physical = physical, .access = {}});

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory and signals between processes: the test starts itself as the other process.
+// Memory and signals between processes: the test starts itself as the other process. And that children of
+// fork() share nothing.
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 
 #include "tests/amd/hsa/test/hsa_fixture.h"
@@ -99,6 +102,60 @@ TEST_F(SharingTest, OnlyWholeAllocationsAndRealHandles) {
   ASSERT_EQ(hsa_amd_ipc_memory_create(memory, kBytes, &handle), HSA_STATUS_SUCCESS);
   EXPECT_EQ(hsa_amd_ipc_memory_attach(&handle, kBytes * 2, 0, nullptr, &mapped),
             HSA_STATUS_ERROR_INVALID_ARGUMENT);
+}
+
+// What `check` returns in a child of fork(), which ends then.
+template <typename Check>
+int in_child(const Check& check) {
+  const pid_t child = fork();
+  if (child == 0) _exit(check());
+  int status = -1;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// Fills new memory of each pool, and says which step failed.
+int use_memory(std::initializer_list<hsa_amd_memory_pool_t> pools) {
+  for (const hsa_amd_memory_pool_t pool : pools) {
+    void* memory = nullptr;
+    if (hsa_amd_memory_pool_allocate(pool, kBytes, 0, &memory) != HSA_STATUS_SUCCESS) return 1;
+    if (static_cast<char*>(memory)[0] != 0) return 2;
+    std::memset(memory, 0x22, kBytes);
+  }
+  return 0;
+}
+
+bool is_zero(const char* memory) {
+  return std::all_of(memory, memory + kBytes, [](char byte) { return byte == 0; });
+}
+
+TEST_F(SharingTest, AChildOfForkHasARuntimeOfItsOwn) {
+  char* before = allocate(gpu_pools_[0].coarse, kBytes);
+  EXPECT_EQ(
+      in_child([&] {
+        void* memory = nullptr;
+        if (hsa_amd_memory_pool_allocate(host_pools_.fine, 1, 0, &memory) != HSA_STATUS_ERROR_NOT_INITIALIZED)
+          return 10;
+        if (hsa_init() != HSA_STATUS_SUCCESS) return 11;
+        const int failed = use_memory({host_pools_.fine, gpu_pools_[0].coarse});
+        return hsa_shut_down() == HSA_STATUS_SUCCESS ? failed : 12;
+      }),
+      0);
+  EXPECT_TRUE(is_zero(before));
+  EXPECT_TRUE(is_zero(allocate(gpu_pools_[0].coarse, kBytes)));
+  EXPECT_TRUE(is_zero(allocate(host_pools_.fine, kBytes)));
+}
+
+// As RCCL's tests count the devices before they start a process for each.
+TEST_F(SharingTest, ChildrenOfAProcessThatHasShutDownDoNotShareMemory) {
+  ASSERT_EQ(hsa_shut_down(), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(
+      in_child([&] {
+        return hsa_init() == HSA_STATUS_SUCCESS ? use_memory({host_pools_.fine, gpu_pools_[0].coarse}) : 11;
+      }),
+      0);
+  ASSERT_EQ(hsa_init(), HSA_STATUS_SUCCESS);
+  EXPECT_TRUE(is_zero(allocate(gpu_pools_[0].coarse, kBytes)));
+  EXPECT_TRUE(is_zero(allocate(host_pools_.fine, kBytes)));
 }
 
 }  // namespace
