@@ -37,6 +37,21 @@ inline hipError_t check_module_blocks(unsigned major, const std::uint32_t (&bloc
   return hipSuccess;
 }
 
+// hipExtModuleLaunchKernel, which counts threads. A block that may be is cut to a shorter launch. False: the
+// last block of an axis has fewer threads than the others, or a block has none; `blocks` counts it.
+inline bool whole_blocks(const std::uint32_t (&all)[3], std::uint32_t (&threads)[3],
+                         std::uint32_t (&blocks)[3]) {
+  const bool may_be = check_module_shape({1, 1, 1}, threads) == hipSuccess;
+  bool whole = true;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (may_be && all[axis] != 0 && all[axis] < threads[axis]) threads[axis] = all[axis];
+    if (threads[axis] == 0) return false;
+    blocks[axis] = all[axis] / threads[axis] + (all[axis] % threads[axis] != 0 ? 1 : 0);
+    whole = whole && all[axis] % threads[axis] == 0;
+  }
+  return whole;
+}
+
 // Launches by host stub, but for cooperative ones, of nothing: an invalid value up to HIP 6, an invalid
 // configuration in HIP 7.
 inline hipError_t check_stub_shape(unsigned major, const std::uint32_t (&blocks)[3],

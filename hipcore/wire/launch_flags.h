@@ -7,5 +7,8 @@
 namespace tf::protocol {
 
 inline constexpr std::uint32_t kLaunchCooperative = 1;
+// `grid` counts threads, not blocks: the last block of an axis has fewer than the others. Not of a graph's
+// node.
+inline constexpr std::uint32_t kLaunchThreads = 2;
 
 }  // namespace tf::protocol

@@ -33,6 +33,7 @@ Graphs::Verdict capture(Client& client, int device, const Launch& launch, const 
   Graphs::Verdict verdict;
   if (request.start_event != 0) verdict = graphs.capture_record(stream, request.start_event);
   if (verdict.value_or(hipSuccess) != hipSuccess) return verdict;
+  if (launch.partial) return graphs.refuse(stream);
   graph::KernelWork work;
   work.function = launch.named;
   work.resolved = static_cast<hipFunction_t>(to_pointer(protocol::Handle(request.function)));
@@ -72,17 +73,20 @@ hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
       error = hipErrorInvalidHandle;
   }
   if (error != hipSuccess) return call.finish(error);
-  std::copy_n(launch.shape.grid, 3, request.grid);
+  std::copy_n(launch.partial ? launch.threads : launch.shape.grid, 3, request.grid);
   std::copy_n(launch.shape.block, 3, request.block);
   request.shared_bytes = static_cast<std::uint32_t>(launch.shape.shared_bytes);
-  request.flags = launch.cooperative ? protocol::kLaunchCooperative : 0;
+  request.flags = (launch.cooperative ? protocol::kLaunchCooperative : 0) |
+                  (launch.partial ? protocol::kLaunchThreads : 0);
   if (client.graphs().capturing()) {
     const auto verdict = capture(client, call.device(), launch, *facts->layout, request, packed.bytes());
     if (verdict) return call.finish(*verdict);
   }
-  // Whether all blocks fit on the device at once is the runtime's to say, and natively it says so at once.
-  error = launch.cooperative ? client.connection().post_and_hear(facts->device, request, packed.bytes())
-                             : client.connection().post(facts->device, request, packed.bytes());
+  // Whether all blocks fit on the device at once, or the last one may be smaller, is the runtime's to say,
+  // and natively it says so at once.
+  error = launch.cooperative || launch.partial
+              ? client.connection().post_and_hear(facts->device, request, packed.bytes())
+              : client.connection().post(facts->device, request, packed.bytes());
   if (facts->layout->can_print) client.streams().output().started();
   if (request.start_event != 0)
     client.streams().note_recording(request.start_event, facts->device, request.stream);
@@ -95,16 +99,6 @@ hipError_t launch_host_function(ApiCall& call, const void* host_function, Launch
   if (host_function == nullptr) return call.finish(hipErrorInvalidDeviceFunction);
   if (!call.connected()) return call.finish();
   return launch_on(call, call.device(), host_function, what);
-}
-
-// Converts sizes in threads to blocks. A partial last block is not a HIP launch; AMD's runtime refuses it
-// too.
-bool blocks_of(const std::uint32_t (&global)[3], LaunchShape& shape) {
-  for (int axis = 0; axis < 3; ++axis) {
-    if (shape.block[axis] == 0 || global[axis] % shape.block[axis] != 0) return false;
-    shape.grid[axis] = global[axis] / shape.block[axis];
-  }
-  return true;
 }
 
 // A function that does not exist is refused first.
@@ -203,7 +197,10 @@ hipError_t hipExtModuleLaunchKernel(ApiCall& call, hipFunction_t function, uint3
   if (!call.connected()) return call.finish();
   Launch what;
   what.shape = {{1, 1, 1}, {local_x, local_y, local_z}, shared_bytes};
-  if (!blocks_of({global_x, global_y, global_z}, what.shape))
+  const std::uint32_t threads[3] = {global_x, global_y, global_z};
+  what.partial = !hipdata::whole_blocks(threads, what.shape.block, what.shape.grid);
+  std::copy_n(threads, 3, what.threads);
+  if (std::ranges::find(what.shape.block, 0U) != std::end(what.shape.block))
     return call.finish(hipErrorInvalidConfiguration);
   what.stream = stream;
   what.arguments = arguments;

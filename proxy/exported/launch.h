@@ -20,6 +20,8 @@ struct Launch {
   hipEvent_t start = nullptr;
   hipEvent_t stop = nullptr;
   bool cooperative = false;
+  bool partial = false;  // the last block of an axis is smaller: `threads` of each axis in all
+  std::uint32_t threads[3] = {};
 };
 
 inline void set_shape(LaunchShape& shape, const dim3& grid, const dim3& block, std::uint64_t shared_bytes) {

@@ -53,6 +53,9 @@ extern "C" __global__ void shape(unsigned* out) {
   out[block * threads + thread] = block * 1000 + thread;
 }
 
+// Of each block, how many threads it has.
+extern "C" __global__ void count_threads(int* out) { atomicAdd(&out[blockIdx.x], 1); }
+
 // Busy for a while: the loop has to be executed, `rounds` is not known to the compiler.
 extern "C" __global__ void slow(int* out, int value, int rounds) {
   if (blockIdx.x != 0 || threadIdx.x != 0) return;

@@ -168,10 +168,37 @@ TEST(Launch, WithEventsAround) {
   HIP_OK(hipEventElapsedTime(&milliseconds, start, stop));
   EXPECT_GT(milliseconds, 0.0f);
   EXPECT_EQ(read_ints(device.get(), 1), std::vector<int>{9});
-  EXPECT_EQ(hipExtModuleLaunchKernel(module.function("slow"), 33, 1, 1, 32, 1, 1, 0, stream, arguments,
-                                     nullptr, nullptr, nullptr, 0),
-            hipErrorInvalidConfiguration)
-      << "a partial block";
+}
+
+TEST(Launch, CountedInThreads) {
+  LoadedModule module;
+  const hipFunction_t count = module.function("count_threads");
+  hipError_t launched = hipSuccess;
+  // How many threads each block had.
+  const auto counted = [&](unsigned all, unsigned local) {
+    DeviceBuffer device(3 * sizeof(int));
+    EXPECT_EQ(hipMemset(device.get(), 0, 3 * sizeof(int)), hipSuccess);
+    void* out = device.get();
+    void* arguments[] = {&out};
+    launched = hipExtModuleLaunchKernel(count, all, 1, 1, local, 1, 1, 0, nullptr, arguments, nullptr,
+                                        nullptr, nullptr, 0);
+    return read_ints(device.get(), 3);
+  };
+  EXPECT_EQ(counted(64, 32), (std::vector<int>{32, 32, 0}));
+  EXPECT_EQ(counted(8, 32), (std::vector<int>{8, 0, 0})) << "a block is not longer than the launch";
+  EXPECT_EQ(launched, hipSuccess);
+  hipDeviceProp_t properties;
+  HIP_OK(hipGetDeviceProperties(&properties, 0));
+  const bool amd = std::strncmp(properties.gcnArchName, "gfx", 3) == 0;
+  EXPECT_EQ(counted(40, 32), (amd ? std::vector<int>{32, 8, 0} : std::vector<int>{0, 0, 0}))
+      << "a smaller block";
+  EXPECT_EQ(launched, amd ? hipSuccess : hipErrorInvalidConfiguration);
+  counted(4, 2048);
+  EXPECT_EQ(launched, hipErrorInvalidValue) << "a block of too many threads";
+  counted(0, 32);
+  EXPECT_EQ(launched, hipErrorInvalidValue);
+  counted(8, 0);
+  EXPECT_EQ(launched, hipErrorInvalidConfiguration);
 }
 
 TEST(Launch, OnTheDeviceOfTheFunction) {

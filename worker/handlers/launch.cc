@@ -31,7 +31,7 @@ void launch(Call& call, const protocol::LaunchRequest& request) {
     return call.finish(hipErrorInvalidHandle, request.stream);
   hipError_t error = hipSuccess;
   if (!valid_shape(request.grid, request.block)) error = hipErrorInvalidConfiguration;
-  if ((request.flags & ~kLaunchCooperative) != 0) error = hipErrorInvalidValue;
+  if ((request.flags & ~(kLaunchCooperative | kLaunchThreads)) != 0) error = hipErrorInvalidValue;
   const ExecutionScope executed(session.executions, call.header(), stream, device, request.stream,
                                 request.function);
   if (error == hipSuccess && start != nullptr) error = call.hip().hipEventRecord(start, stream);

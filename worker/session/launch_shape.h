@@ -16,6 +16,7 @@
 namespace tf::worker {
 
 using protocol::kLaunchCooperative;
+using protocol::kLaunchThreads;
 inline constexpr std::uint64_t kLaunchThreadsMax =
     1 << 16;  // a block; no device's limit: the runtime knows its own
 

@@ -158,6 +158,12 @@ hipError_t Modules::launch(const protocol::LaunchRequest& request, hipFunction_t
     return optional_.launch_cooperative(function, dim3(grid[0], grid[1], grid[2]),
                                         dim3(block[0], block[1], block[2]), request.shared_bytes, stream,
                                         extra.get());
+  if ((request.flags & kLaunchThreads) != 0) [[unlikely]]
+    return optional_.launch_by_threads == nullptr
+               ? hipErrorInvalidConfiguration
+               : optional_.launch_by_threads(function, grid[0], grid[1], grid[2], block[0], block[1],
+                                             block[2], request.shared_bytes, stream, nullptr, extra.get(),
+                                             nullptr, nullptr, 0);
   if (needs_launch_by_threads(request) && optional_.launch_by_threads != nullptr) [[unlikely]]
     return optional_.launch_by_threads(function, grid[0] * block[0], grid[1] * block[1], grid[2] * block[2],
                                        block[0], block[1], block[2], request.shared_bytes, stream, nullptr,

@@ -55,13 +55,19 @@ hipError_t launch_of_module(hipFunction_t function, LaunchRequest& request, bool
   return launch(function, request);
 }
 
-// `global` counts threads, not blocks; the last block may not be partial here.
+// `global` counts threads, not blocks. AMD's runtime takes a last block that is smaller than the others;
+// these do not.
 hipError_t launch_global(hipFunction_t function, const dim3& global, const dim3& local,
                          LaunchRequest& request) {
-  if (local.x == 0 || local.y == 0 || local.z == 0) return hipErrorInvalidConfiguration;
-  if (global.x % local.x || global.y % local.y || global.z % local.z) return hipErrorInvalidConfiguration;
-  request.blocks = dim3(global.x / local.x, global.y / local.y, global.z / local.z);
-  request.threads = local;
+  std::uint32_t threads[3] = {local.x, local.y, local.z};
+  std::uint32_t blocks[3] = {};
+  const bool whole = hipdata::whole_blocks({global.x, global.y, global.z}, threads, blocks);
+  if (threads[0] == 0 || threads[1] == 0 || threads[2] == 0) return hipErrorInvalidConfiguration;
+  const hipError_t status = hipdata::check_module_shape(blocks, threads);
+  if (!whole && Backend::find_function(function))
+    return status != hipSuccess ? status : hipErrorInvalidConfiguration;
+  request.blocks = dim3(blocks[0], blocks[1], blocks[2]);
+  request.threads = dim3(threads[0], threads[1], threads[2]);
   return launch_of_module(function, request);
 }
 
