@@ -56,6 +56,8 @@ SOLVER = {'GETRF': 12, 'GETRS': 10, 'POTRF': 8, 'GEQRF': 12, 'ORGQR': 16, 'GELS'
 HIPSOLVER = {'GETRF': 6, 'GETRS': 5, 'POTRF': 4, 'GEQRF': 6, 'ORGQR': 9, 'GELS': 9, 'SYEVD': 4, 'HEEVD': 4,
              'SYEVJ': 4, 'GESVD': 60, 'GESVDJ': 21}
 RAND, HIPRAND, FFT = 'librocrand1-tests', 'libhiprand1-tests', 'librocfft0-tests'
+BASIC = ('*create_destroy*', '*set_stream*', 'rocrand_basic_tests.*')
+FORWARD = ('pow2_1D/accuracy_test.vs_fftw/complex_forward_len_4_single_ip_*',)
 
 
 def lapack(numbers):
@@ -63,13 +65,13 @@ def lapack(numbers):
 
 
 ALL = (
-    Tests(RAND, 'test_rocrand_basic', ('*create_destroy*', '*set_stream*', 'rocrand_basic_tests.*')),
+    Tests(RAND, 'test_rocrand_basic', BASIC),
     Tests(RAND, 'test_rocrand_generator_type'),
     Tests(RAND, 'test_uniform_distribution'),
     Tests(RAND, 'test_rocrand_linkage'),
     Tests(HIPRAND, 'test_hiprand_linkage'),
     Tests(HIPRAND, 'test_hiprand_cpp_wrapper', ('hiprand_cpp_wrapper.*',)),
-    Tests(FFT, 'rocfft-test', ('pow2_1D/accuracy_test.vs_fftw/complex_forward_len_4_single_ip_*',)),
+    Tests(FFT, 'rocfft-test', FORWARD),
     # AMD's runtime takes half a minute for the 14,080 kernels of one code object.
     Tests('librocblas0', 'rocblas_calls', timeout_s=300, ours=True),
     Tests('libhipblas0', 'hipblas_calls', timeout_s=300, ours=True),
@@ -103,6 +105,15 @@ ALL = (
     Tests(RAND, 'test_rocrand_generator_type', suite='experimental'),
     Tests(RAND, 'test_uniform_distribution', suite='experimental'),
     # AMD's runtime 6.4.3.
+    Tests(RAND, 'test_rocrand_basic', BASIC, suite='sid', together=True),
+    Tests(RAND, 'test_rocrand_generator_type', suite='sid', together=True),
+    Tests(RAND, 'test_uniform_distribution', suite='sid', together=True),
+    Tests(HIPRAND, 'test_hiprand_cpp_wrapper', ('hiprand_cpp_wrapper.*',), suite='sid', together=True),
+    # Its other cases differ from run to run.
+    Tests(FFT, 'rocfft-test', tuple(case + 'CI_*' for case in FORWARD), 120, suite='sid', together=True),
+    # MIOpen calls compilers for its kernels.
+    Tests('libmiopen1-tests clang-21 clang-tools-21 lld-21 rocm-device-libs-21 libamdhip64-dev libc6-dev', 'miopen_driver',
+          timeout_s=300, ours=True, suite='sid'),
     Tests('libggml0-backend-hip llama.cpp', 'llama_text', timeout_s=120, ours=True, suite='sid'),
     Tests('libggml0-backend-hip llama.cpp-tests', 'ggml_operations', timeout_s=300, ours=True, suite='sid'),
 )
