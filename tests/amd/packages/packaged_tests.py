@@ -112,8 +112,8 @@ ALL = (
     # Its other cases differ from run to run.
     Tests(FFT, 'rocfft-test', tuple(case + 'CI_*' for case in FORWARD), 120, suite='sid', together=True),
     # MIOpen calls compilers for its kernels.
-    Tests('libmiopen1-tests clang-21 clang-tools-21 lld-21 rocm-device-libs-21 libamdhip64-dev libc6-dev', 'miopen_driver',
-          timeout_s=300, ours=True, suite='sid'),
+    Tests('libmiopen1-tests clang-21 clang-tools-21 lld-21 rocm-device-libs-21 libamdhip64-dev libc6-dev',
+          'miopen_driver', timeout_s=300, ours=True, suite='sid'),
     Tests('libggml0-backend-hip llama.cpp', 'llama_text', timeout_s=120, ours=True, suite='sid'),
     Tests('libggml0-backend-hip llama.cpp-tests', 'ggml_operations', timeout_s=300, ours=True, suite='sid'),
 )
