@@ -14,7 +14,17 @@ struct Buffer {
   std::uint32_t stride = 0;
   std::uint64_t records = 0;
   bool is_private = false;
+  bool structured = false;    // bounds are of the index and of the offset in an element
+  bool offset_counts = true;  // of a structured one: also that one
 };
+
+// OOB_SELECT: 0 index and offset, 1 index, 3 offset from the buffer's begin [RDNA3 chapter 9.1.5.4].
+void choose_bounds(const Instruction& in, const std::uint32_t* word, Buffer& buffer) {
+  const std::uint32_t select = word[3] >> 28 & 3;
+  if (select == 2 || (word[1] >> 30) != 0) unsupported(in, "swizzled buffer, or one without bounds");
+  buffer.structured = select != 3;
+  buffer.offset_counts = select == 0;
+}
 
 Buffer buffer_of(const Wave& w, const Instruction& in, const Operand& o) {
   const std::uint32_t* word = &w.s[o.index];
@@ -26,6 +36,8 @@ Buffer buffer_of(const Wave& w, const Instruction& in, const Operand& o) {
   const bool adds_lane = (word[3] >> 23 & 1) != 0;
   buffer.is_private = swizzles && adds_lane;
   if (swizzles != adds_lane) unsupported(in, "swizzled buffer");
+  buffer.structured = buffer.stride != 0;
+  if (w.processor->buffers_say_bounds) choose_bounds(in, word, buffer);
   return buffer;
 }
 
@@ -41,9 +53,9 @@ std::uint8_t* place(Wave& w, const Instruction& in, const Buffer& buffer, std::u
       unsupported(in, "private buffer");
     return private_at(w, lane, soffset / kLanes + static_cast<std::uint32_t>(offset), bytes);
   }
-  const bool structured = buffer.stride != 0;
-  const bool outside = structured
-                           ? index >= buffer.records || (in.mods.offen && offset + bytes > buffer.stride)
+  const bool outside = buffer.structured
+                           ? index >= buffer.records ||
+                                 (in.mods.offen && buffer.offset_counts && offset + bytes > buffer.stride)
                            : offset + bytes + soffset > buffer.records;
   if (outside) return nullptr;
   return w.memory->at(buffer.base + soffset + std::uint64_t{index} * buffer.stride + offset, bytes, write);
@@ -128,26 +140,32 @@ using i64 = std::int64_t;
   TF_BUFFER("atomic_xor" x2, atomic<Atomic<XorOp<u##bits>, u##bits>>)
 
 constexpr TableRow kRows[] = {
-    TF_BUFFER("load_dword", load<Words<1>>) TF_BUFFER("load_dwordx2", load<Words<2>>)
-        TF_BUFFER("load_dwordx3", load<Words<3>>) TF_BUFFER("load_dwordx4", load<Words<4>>) TF_BUFFER(
-            "load_ubyte", load<Small<std::uint8_t>>) TF_BUFFER("load_sbyte", load<Small<std::int8_t>>)
-            TF_BUFFER("load_ushort", load<Small<std::uint16_t>>) TF_BUFFER(
-                "load_sshort", load<Small<std::int16_t>>) TF_BUFFER("load_ubyte_d16",
-                                                                    load<Small<std::uint8_t, Half::kLow>>)
-                TF_BUFFER("load_ubyte_d16_hi", load<Small<std::uint8_t, Half::kHigh>>) TF_BUFFER(
-                    "load_sbyte_d16", load<Small<std::int8_t, Half::kLow>>)
-                    TF_BUFFER("load_sbyte_d16_hi", load<Small<std::int8_t, Half::kHigh>>) TF_BUFFER(
-                        "load_short_d16", load<Small<std::uint16_t, Half::kLow>>)
-                        TF_BUFFER("load_short_d16_hi", load<Small<std::uint16_t, Half::kHigh>>) TF_BUFFER(
-                            "store_dword", store<Words<1>>) TF_BUFFER("store_dwordx2", store<Words<2>>)
-                            TF_BUFFER("store_dwordx3", store<Words<3>>) TF_BUFFER(
-                                "store_dwordx4", store<Words<4>>) TF_BUFFER("store_byte",
-                                                                            store<Small<std::uint8_t>>)
-                                TF_BUFFER("store_short", store<Small<std::uint16_t>>) TF_BUFFER(
-                                    "store_byte_d16_hi", store<Small<std::uint8_t, Half::kHigh>>)
-                                    TF_BUFFER("store_short_d16_hi", store<Small<std::uint16_t, Half::kHigh>>)
-                                        TF_BUFFER_INTEGERS(32, "") TF_BUFFER_INTEGERS(64, "_x2")
-                                            TF_BUFFER("atomic_add_f32", atomic<Atomic<AddOp<float>, float>>)
+    TF_BUFFER("load_dword", load<Words<1>>) TF_BUFFER("load_dwordx2", load<Words<2>>) TF_BUFFER(
+        "load_dwordx3", load<Words<3>>) TF_BUFFER("load_dwordx4", load<Words<4>>)
+        TF_BUFFER("load_ubyte", load<Small<std::uint8_t>>) TF_BUFFER(
+            "load_sbyte", load<Small<std::int8_t>>) TF_BUFFER("load_ushort", load<Small<std::uint16_t>>)
+            TF_BUFFER("load_sshort", load<Small<std::int16_t>>) TF_BUFFER(
+                "load_ubyte_d16",
+                load<Small<std::uint8_t, Half::kLow>>) TF_BUFFER("load_ubyte_d16_hi",
+                                                                 load<Small<std::uint8_t, Half::kHigh>>)
+                TF_BUFFER("load_sbyte_d16", load<Small<std::int8_t, Half::kLow>>) TF_BUFFER(
+                    "load_sbyte_d16_hi",
+                    load<Small<std::int8_t, Half::kHigh>>) TF_BUFFER("load_short_d16",
+                                                                     load<Small<std::uint16_t, Half::kLow>>)
+                    TF_BUFFER("load_short_d16_hi", load<Small<std::uint16_t, Half::kHigh>>) TF_BUFFER(
+                        "store_dword", store<Words<1>>) TF_BUFFER("store_dwordx2", store<Words<2>>)
+                        TF_BUFFER("store_dwordx3", store<Words<3>>) TF_BUFFER(
+                            "store_dwordx4",
+                            store<Words<4>>) TF_BUFFER("store_byte", store<Small<std::uint8_t>>)
+                            TF_BUFFER("store_short", store<Small<std::uint16_t>>) TF_BUFFER(
+                                "store_byte_d16_hi", store<Small<std::uint8_t, Half::kHigh>>)
+                                TF_BUFFER("store_short_d16_hi", store<Small<std::uint16_t, Half::kHigh>>)
+                                    TF_BUFFER_INTEGERS(32, "") TF_BUFFER_INTEGERS(64, "_x2") TF_BUFFER(
+                                        "atomic_add_f32",
+                                        atomic<Atomic<AddOp<float>, float>>)
+                                        TF_BUFFER("atomic_min_f32", atomic<Atomic<NumberMinOp<float>, float>>)
+                                            TF_BUFFER("atomic_max_f32",
+                                                      atomic<Atomic<NumberMaxOp<float>, float>>)
                                                 TF_BUFFER("atomic_pk_add_f16",
                                                           atomic<Atomic<PackedHalfAddOp, u32>>)
                                                     TF_BUFFER("atomic_add_f64",

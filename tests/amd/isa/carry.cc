@@ -7,9 +7,9 @@
 namespace tf::amd::isa {
 namespace {
 
-// The bits go to a scalar pair; lanes that take no part give 0.
+// The bits go to scalar registers; lanes that take no part give 0.
 void set_bits(Wave& w, const Instruction& in, const Row& row) {
-  w.set_pair(in.op[1].index, to_bits(row) & w.exec());
+  w.set_mask(in.op[1].index, to_bits(row) & w.exec());
 }
 
 enum class Carry : std::uint8_t { kAdd, kSub, kSubRev };
@@ -106,7 +106,7 @@ void scale(Wave& w, const Instruction& in) {
     out[0].lane[i] = F::low(value);
     if (F::kWords == 2) out[1].lane[i] = F::high(value);
   }
-  w.set_pair(in.op[1].index, scaled);
+  w.set_mask(in.op[1].index, scaled);
 }
 
 // d, a, b, c; VCC says which lanes are scaled back.
@@ -117,7 +117,7 @@ void fmas(Wave& w, const Instruction& in) {
   const Row* high[3];
   Row room[3][2];
   fetch_rows<F, F, F>(w, in, 1, low, high, room, std::make_index_sequence<3>{});
-  const std::uint64_t scaled = w.pair(kVccLo);
+  const std::uint64_t scaled = w.vcc();
   Target target(w, in);
   for (int i = 0; i < kLanes; ++i) {
     if (target.lanes->lane[i] == 0) continue;

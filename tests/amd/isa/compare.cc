@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// VOPC: a bit of each lane; v_cmpx also writes EXEC [CDNA2 chapter 12.10 "VOPC Instructions"].
-#include "tests/amd/isa/arithmetic.h"
-#include "tests/amd/isa/lanes.h"
+// VOPC: a bit of each lane; v_cmpx also writes EXEC [CDNA2 chapter 12.10 "VOPC Instructions"], and nothing
+// else in RDNA [RDNA3 chapter 16.9 "VOPC Instructions"].
+#include "tests/amd/isa/rows.h"
 
 namespace tf::amd::isa {
 namespace {
 
-template <class Op, class A, class B, bool WritesExec>
+enum class Writes : std::uint8_t { kMask, kMaskAndExec, kExec };
+
+template <class Op, class A, class B, Writes What>
 void compare(Wave& w, const Instruction& in) {
   apply_control(w, control_of<A>());
   const Row* low[2];
   const Row* high[2];
   Row room[2][2];
-  fetch_rows<A, B>(w, in, 1, low, high, room, std::make_index_sequence<2>{});
+  fetch_rows<A, B>(w, in, What == Writes::kExec ? 0 : 1, low, high, room, std::make_index_sequence<2>{});
   Row result;
   TF_LANE_LOOP
   for (int i = 0; i < kLanes; ++i) {
@@ -26,8 +28,8 @@ void compare(Wave& w, const Instruction& in) {
     dpp_lanes(w, in, lanes);
     bits &= to_bits(lanes);
   }
-  w.set_pair(in.op[0].index, bits);
-  if (WritesExec) w.set_pair(kExecLo, bits);
+  if (What != Writes::kExec) w.set_mask(in.op[0].index, bits);
+  if (What != Writes::kMask) w.set_mask(kExecLo, bits);
 }
 
 #define TF_COMPARE(name, expression)                              \
@@ -98,38 +100,36 @@ struct ClassOp16 {
   static bool run(std::uint32_t a, std::uint32_t b) { return in_class<std::uint32_t, 10, 5>(a, b); }
 };
 
-#define TF_ROW(op, suffix, T)          \
-  {"v_cmp_" #op "_" #suffix,           \
-   &compare<op##_is, T, T, false>,     \
-   kSdwa | kDpp,                       \
-   {Type::kMask, T::kType, T::kType}}, \
-      {"v_cmpx_" #op "_" #suffix,      \
-       &compare<op##_is, T, T, true>,  \
-       kSdwa | kDpp,                   \
-       {Type::kMask, T::kType, T::kType}},
-#define TF_INTEGERS(suffix, T)                                                            \
-  TF_ROW(f, suffix, T)                                                                    \
-  TF_ROW(t, suffix, T)                                                                    \
-  TF_ROW(lt, suffix, T)                                                                   \
-  TF_ROW(eq, suffix, T) TF_ROW(le, suffix, T) TF_ROW(gt, suffix, T) TF_ROW(ne, suffix, T) \
-      TF_ROW(ge, suffix, T)
-#define TF_FLOATS(suffix, T)                                                                          \
-  TF_ROW(f, suffix, T)                                                                                \
-  TF_ROW(lt, suffix, T)                                                                               \
-  TF_ROW(eq, suffix, T)                                                                               \
-  TF_ROW(le, suffix, T) TF_ROW(gt, suffix, T) TF_ROW(lg, suffix, T) TF_ROW(ge, suffix, T)             \
-      TF_ROW(o, suffix, T) TF_ROW(u, suffix, T) TF_ROW(nge, suffix, T) TF_ROW(nlg, suffix, T)         \
-          TF_ROW(ngt, suffix, T) TF_ROW(nle, suffix, T) TF_ROW(neq, suffix, T) TF_ROW(nlt, suffix, T) \
-              TF_ROW(tru, suffix, T)
-#define TF_CLASS(suffix, bits)                          \
-  {"v_cmp_class_" #suffix,                              \
-   &compare<ClassOp##bits, Class##bits, U32, false>,    \
-   kSdwa,                                               \
-   {Type::kMask, Class##bits::kType, Type::kU32}},      \
-      {"v_cmpx_class_" #suffix,                         \
-       &compare<ClassOp##bits, Class##bits, U32, true>, \
-       kSdwa,                                           \
-       {Type::kMask, Class##bits::kType, Type::kU32}},
+// " rdna" marks what that family has in place of the row of this name.
+#define TF_ROWS(name, suffix, Op, A, B, modifiers) \
+  {"v_cmp_" name "_" suffix,                       \
+   &compare<Op, A, B, Writes::kMask>,              \
+   modifiers,                                      \
+   {Type::kMask, A::kType, B::kType}},             \
+      {"v_cmpx_" name "_" suffix,                  \
+       &compare<Op, A, B, Writes::kMaskAndExec>,   \
+       modifiers,                                  \
+       {Type::kMask, A::kType, B::kType}},         \
+      {"v_cmpx_" name "_" suffix " rdna",          \
+       &compare<Op, A, B, Writes::kExec>,          \
+       modifiers,                                  \
+       {A::kType, B::kType}},
+#define TF_ROW(op, suffix, T) TF_ROWS(#op, #suffix, op##_is, T, T, kSdwa | kDpp | half_modifiers<T>())
+#define TF_INTEGERS(suffix, T) \
+  TF_ROW(f, suffix, T)         \
+  TF_ROW(t, suffix, T)         \
+  TF_ROW(lt, suffix, T)        \
+  TF_ROW(eq, suffix, T)        \
+  TF_ROW(le, suffix, T) TF_ROW(gt, suffix, T) TF_ROW(ne, suffix, T) TF_ROW(ge, suffix, T)
+#define TF_FLOATS(suffix, T)                                                                    \
+  TF_ROW(f, suffix, T)                                                                          \
+  TF_ROW(lt, suffix, T)                                                                         \
+  TF_ROW(eq, suffix, T)                                                                         \
+  TF_ROW(le, suffix, T)                                                                         \
+  TF_ROW(gt, suffix, T) TF_ROW(lg, suffix, T) TF_ROW(ge, suffix, T) TF_ROW(o, suffix, T)        \
+      TF_ROW(u, suffix, T) TF_ROW(nge, suffix, T) TF_ROW(nlg, suffix, T) TF_ROW(ngt, suffix, T) \
+          TF_ROW(nle, suffix, T) TF_ROW(neq, suffix, T) TF_ROW(nlt, suffix, T) TF_ROW(tru, suffix, T)
+#define TF_CLASS(suffix, bits) TF_ROWS("class", #suffix, ClassOp##bits, Class##bits, U32, kSdwa | kDpp)
 
 constexpr TableRow kRows[] = {TF_INTEGERS(i32, I32) TF_INTEGERS(u32, U32) TF_INTEGERS(i64, I64) TF_INTEGERS(
     u64, U64) TF_INTEGERS(i16, I16) TF_INTEGERS(u16, U16) TF_FLOATS(f32, F32) TF_FLOATS(f64, F64)

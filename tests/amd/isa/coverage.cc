@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists what of code objects' instructions the interpreter cannot execute: "coverage FILE..." prints each
-// mnemonic with its count and one example, and exits 1 if there is any. Code objects are ELF files, not fat
-// binaries.
+// Lists what of code objects' instructions the interpreter cannot execute: "coverage PROCESSOR LANES FILE..."
+// prints each mnemonic with its count and one example, and exits 1 if there is any. Code objects are ELF
+// files, not fat binaries.
 #include <cstdio>
 #include <map>
 #include <string>
@@ -23,20 +23,24 @@ struct Totals {
   std::map<std::string, Missing> missing;
 };
 
+bool is_padding(std::string_view text) {
+  return text.starts_with("v_illegal") || text.starts_with("s_code_end");
+}
+
 // Padding and data between functions are no instructions: they are passed over, and not counted.
 void read_text(Code& code, const CodeObject::Text& text, MemoryView& memory, Totals& totals) {
   for (std::uint64_t at = text.begin; at + 4 <= text.begin + text.bytes;) {
     unsigned bytes = 0;
     Stop why{};
     const auto in = code.decode_alone(at, memory, bytes, why);
-    if (bytes == 0) {
+    const bool padding = bytes != 0 && in.empty() && is_padding(code.text(at, memory));
+    if (bytes == 0 || padding) {
       at += 4;
       continue;
     }
     ++totals.instructions;
-    if (in) {
-      ++totals.known[std::string(in->row->name)];
-    } else {
+    for (const Instruction& each : in) ++totals.known[std::string(each.row->name)];
+    if (in.empty()) {
       const std::string instruction = code.text(at, memory);
       Missing& entry = totals.missing[instruction.substr(0, instruction.find(' '))];
       if (entry.count++ == 0) entry.example = why.text;
@@ -45,19 +49,24 @@ void read_text(Code& code, const CodeObject::Text& text, MemoryView& memory, Tot
   }
 }
 
-int run(int files, char** paths) {
+int run(int arguments, char** argument) {
+  const Processor* processor = arguments > 3 ? find_processor(argument[1]) : nullptr;
+  if (processor == nullptr) {
+    std::fprintf(stderr, "amd_isa_coverage PROCESSOR LANES FILE...: LANES of a wave, 32 or 64\n");
+    return 2;
+  }
   TestMemory memory;
   MemoryView view(memory);
-  Code code("gfx90a");
+  Code code(*processor, std::string_view(argument[2]) == "32" ? 32 : 64);
   if (!code.problem().empty()) {
     std::fprintf(stderr, "%s\n", code.problem().c_str());
     return 2;
   }
   Totals totals;
-  for (int i = 1; i < files; ++i) {
-    const auto object = CodeObject::load(paths[i], memory);
+  for (int i = 3; i < arguments; ++i) {
+    const auto object = CodeObject::load(argument[i], memory);
     if (object == nullptr) {
-      std::fprintf(stderr, "%s is no code object\n", paths[i]);
+      std::fprintf(stderr, "%s is no code object\n", argument[i]);
       return 2;
     }
     for (const CodeObject::Text& text : object->text()) read_text(code, text, view, totals);

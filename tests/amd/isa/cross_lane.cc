@@ -15,13 +15,13 @@ void read_first_lane(Wave& w, const Instruction& in) {
 
 void read_lane(Wave& w, const Instruction& in) {
   Row room;
-  const std::uint64_t lane = scalar(w, in, in.op[2]) & 63;
+  const std::uint64_t lane = scalar(w, in, in.op[2]) & static_cast<unsigned>(w.lane_count() - 1);
   w.set(in.op[0].index, row(w, in, in.op[1], 0, true, room)->lane[lane]);
 }
 
 // EXEC has no say.
 void write_lane(Wave& w, const Instruction& in) {
-  const std::uint64_t lane = scalar(w, in, in.op[2]) & 63;
+  const std::uint64_t lane = scalar(w, in, in.op[2]) & static_cast<unsigned>(w.lane_count() - 1);
   w.v[in.op[0].index].lane[lane] = static_cast<std::uint32_t>(scalar(w, in, in.op[1]));
 }
 
@@ -59,9 +59,11 @@ void permute(Wave& w, const Instruction& in) {
   const Row& address = *row(w, in, in.op[1], 0, true, room[0]);
   const Row& value = *row(w, in, in.op[2], 0, true, room[1]);
   Row result{};
+  const auto lanes = static_cast<std::uint32_t>(w.processor->permute_lanes);
   for (int i = 0; i < kLanes; ++i) {
     if (w.lanes.lane[i] == 0) continue;
-    const std::uint32_t other = (address.lane[i] + static_cast<std::uint32_t>(in.mods.offset)) / 4 % kLanes;
+    const std::uint32_t reached = (address.lane[i] + static_cast<std::uint32_t>(in.mods.offset)) / 4 % lanes;
+    const std::uint32_t other = reached + static_cast<std::uint32_t>(i) / lanes * lanes;
     if (Push) {
       result.lane[other] = value.lane[i];
     } else {
@@ -99,8 +101,8 @@ constexpr TableRow kRows[] = {
     {"v_readfirstlane_b32", &read_first_lane, 0, {kU, kU}},
     {"v_readlane_b32", &read_lane, 0, {kU, kU, kU}},
     {"v_writelane_b32", &write_lane, 0, {kU, kU, kU}},
-    {"v_mbcnt_lo_u32_b32", &count_below<false>, 0, {kU, kU, kU}},
-    {"v_mbcnt_hi_u32_b32", &count_below<true>, 0, {kU, kU, kU}},
+    {"v_mbcnt_lo_u32_b32", &count_below<false>, kDpp, {kU, kU, kU}},
+    {"v_mbcnt_hi_u32_b32", &count_below<true>, kDpp, {kU, kU, kU}},
     {"v_swap_b32", &swap, 0, {kU, kU}},
     {"v_nop", &nothing, 0, {}},
     {"ds_permute_b32", &permute<true>, kOffset, {kU, kU, kU}},

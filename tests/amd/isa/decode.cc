@@ -13,6 +13,7 @@ namespace tf::amd::isa {
 namespace {
 
 constexpr std::size_t kBlockInstructionsMax = 4096;
+constexpr int kUnseenRow = kWaveRows - 1;  // where there are pairs, there are no accumulators
 
 std::string hex(std::uint64_t value) {
   char text[24];
@@ -26,13 +27,13 @@ std::string hex(std::uint64_t value) {
 }
 
 // Registers that a type needs; 0: any.
-int words(Type type) {
+int words(Type type, int lanes) {
   switch (type) {
     case Type::kU64:
     case Type::kI64:
     case Type::kF64:
-    case Type::kPair:
-    case Type::kMask: return 2;
+    case Type::kPair: return 2;
+    case Type::kMask: return lanes / 32;
     case Type::kAny:
     case Type::kLiteral:
     case Type::kNone: return 0;
@@ -40,18 +41,18 @@ int words(Type type) {
   }
 }
 
-bool fits(const Operand& operand, Type type) {
+bool fits(const Operand& operand, Type type, int lanes) {
   if (operand.kind == Operand::Kind::kHwreg) return type == Type::kLiteral;
   if (type == Type::kLiteral) return operand.kind == Operand::Kind::kConstant;
   if (operand.kind == Operand::Kind::kOff) return type == Type::kAny;
   if (operand.kind == Operand::Kind::kConstant) return true;
-  return words(type) == 0 || operand.count == words(type);
+  return words(type, lanes) == 0 || operand.count == words(type, lanes);
 }
 
 // A constant's neg and abs are applied once, here.
 void fold(Operand& operand, Type type) {
   if (operand.kind != Operand::Kind::kConstant || !operand.modified || operand.sign_extend) return;
-  const int shift = words(type) == 2 ? 32 : 0;
+  const int shift = words(type, kLanes) == 2 ? 32 : 0;
   const std::uint64_t low = shift == 0 ? 0 : operand.value & 0xffffffff;
   const std::uint32_t top = static_cast<std::uint32_t>(operand.value >> shift);
   operand.value = low | static_cast<std::uint64_t>((top & operand.keep) ^ operand.flip) << shift;
@@ -71,6 +72,46 @@ void select_sources(Instruction& in) {
     operand.modified |= operand.dpp;
     ++source;
   }
+}
+
+// Where a result goes nowhere; as a source it is 0.
+Operand null_operand(const TableRow& row, std::size_t at, int count) {
+  const bool second_result = at == 1 && row.types[1] == Type::kMask && row.types[0] != Type::kMask;
+  const bool compares = row.name.starts_with("s_cmp") || row.name.starts_with("s_bitcmp");
+  Operand operand;
+  operand.count = static_cast<std::uint8_t>(std::max(count, 1));
+  operand.kind = (at == 0 && !compares) || second_result ? Operand::Kind::kScalar : Operand::Kind::kConstant;
+  if (operand.kind == Operand::Kind::kScalar) operand.index = kNull;
+  return operand;
+}
+
+// Which halves of registers an operation of 16 bits reads, and whether its result needs more than a write.
+void choose_halves(Instruction& in, const Processor& processor) {
+  for (int i = 0; i < in.operands; ++i) {
+    if (!in.op[i].high_half) continue;
+    in.mods.op_sel |= static_cast<std::uint8_t>(1U << (i == 0 ? in.operands - 1 : i - 1));
+    in.mods.present |= kOpSel;
+  }
+  const bool halves = in.row->types[0] == Type::kF16 || in.row->types[0] == Type::kU16;
+  in.keeps_half = halves && (processor.halves_stay || (in.row->accepts & kKeepsHigh) != 0);
+  in.post = ((in.mods.present & (kClamp | kOmod)) != 0 && (in.row->accepts & kSaturates) == 0) ||
+            (in.mods.present & kSdwa) != 0 || in.keeps_half || (halves && (in.mods.present & kOpSel) != 0);
+  for (int i = 1; i < std::min<int>(in.operands, kOperandsMax); ++i) {
+    const Type type = in.row->types[i];
+    if ((type != Type::kF16 && type != Type::kU16) || (in.mods.op_sel >> (i - 1) & 1) == 0) continue;
+    in.op[i].select_shift = 16;
+    in.op[i].select_bits = 16;
+    in.op[i].modified = true;
+  }
+}
+
+// Whether a half of a pair reads the register that the other one writes.
+bool reads(const Instruction& in, const Operand& result) {
+  const int accumulator = (in.row->accepts & kAccumulates) != 0 ? 1 : 0;
+  for (int i = 1; i < in.operands + accumulator; ++i) {
+    if (in.op[i].kind == Operand::Kind::kVector && in.op[i].index == result.index) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -102,6 +143,81 @@ Disassembled Code::read(std::uint64_t address, MemoryView& memory) {
 
 std::string Code::text(std::uint64_t address, MemoryView& memory) { return read(address, memory).text; }
 
+// The table has rows of their own for integers that saturate, and for atomics that return the value before.
+const TableRow* Code::row_of(const Parsed& parsed) const {
+  const std::string& name = parsed.mnemonic;
+  const TableRow* row = names_.find(name);
+  if (row != nullptr && parsed.mods.clamp && (row->accepts & kClamp) == 0) {
+    const TableRow* saturating = names_.find(name + " clamp");
+    if (saturating != nullptr) row = saturating;
+  }
+  const TableRow* returning = parsed.mods.glc ? names_.find(name + " glc") : nullptr;
+  return returning != nullptr ? returning : row;
+}
+
+void Code::take_operands(Instruction& in, const Parsed& parsed, const std::string& whole) {
+  const auto refuse = [&](const std::string& what) {
+    stop(FailureKind::kUnsupportedOperand, what, in.address, whole);
+  };
+  for (const std::string_view text : parsed.operands) {
+    const std::size_t at = in.operands;
+    const Type type = at < kOperandsMax ? in.row->types[at] : Type::kNone;
+    auto operand = at >= kOperandsMax || type == Type::kNone ? std::nullopt : parse_operand(text, type);
+    if (operand && operand->kind == Operand::Kind::kNull)
+      *operand = null_operand(*in.row, at, words(type, lanes_));
+    const bool half = type == Type::kF16 || type == Type::kU16;
+    if (!operand || !fits(*operand, type, lanes_) || (operand->high_half && !half)) {
+      refuse("unsupported operand " + std::string(text));
+    }
+    in.op[at] = *operand;
+    fold(in.op[at], type);
+    ++in.operands;
+  }
+  if (in.operands < kOperandsMax && in.row->types[in.operands] != Type::kNone) refuse("too few operands");
+}
+
+Instruction Code::decode_text(std::string_view text, const Disassembled& read, std::uint64_t address) {
+  std::string why;
+  const std::optional<Parsed> parsed = parse(text, why);
+  if (!parsed) stop(FailureKind::kUnsupportedOperand, "unsupported modifier " + why, address, read.text);
+  Instruction in;
+  in.row = row_of(*parsed);
+  if (in.row == nullptr) stop(FailureKind::kUnknownInstruction, "unknown instruction", address, read.text);
+  in.handler = in.row->handler;
+  in.bytes = static_cast<std::uint8_t>(read.bytes);
+  in.address = address;
+  in.mods = parsed->mods;
+  if ((in.mods.present & ~in.row->accepts) != 0) {
+    stop(FailureKind::kUnsupportedOperand, "unsupported modifier", address, read.text);
+  }
+  take_operands(in, *parsed, read.text);
+  if ((in.row->accepts & kAccumulates) != 0) in.op[in.operands] = in.op[0];
+  if ((in.mods.present & (kSdwa | kDpp)) != 0) select_sources(in);
+  choose_halves(in, processor_);
+  fill_rows(in);
+  return in;
+}
+
+// Both halves of a pair read their sources before either writes [RDNA3 chapter 7.6]. One after the other
+// gives the same where the second one does not read what the first one wrote; else the first one writes a
+// register that nobody sees, from which it is moved.
+void Code::decode_pair(Block& block, const Disassembled& read, std::uint64_t address) {
+  const std::string_view text = read.text;
+  const std::size_t middle = text.find(" :: ");
+  Instruction first = decode_text(text.substr(0, middle), read, address);
+  Instruction second = decode_text(text.substr(middle + 4), read, address);
+  if (!reads(second, first.op[0])) {
+    block.instructions.insert(block.instructions.end(), {first, second});
+  } else if (!reads(first, second.op[0])) {
+    block.instructions.insert(block.instructions.end(), {second, first});
+  } else {
+    Instruction move = decode_text("v_mov_b32 v0, v0", read, address);
+    move.op[0] = first.op[0];
+    first.op[0].index = move.op[1].index = kUnseenRow;
+    block.instructions.insert(block.instructions.end(), {first, second, move});
+  }
+}
+
 void Code::decode_one(Block& block, std::uint64_t address, MemoryView& memory) {
   const Disassembled read = this->read(address, memory);
   if (read.bytes == 0) {
@@ -109,75 +225,27 @@ void Code::decode_one(Block& block, std::uint64_t address, MemoryView& memory) {
     std::memcpy(&first, memory.at(address, 4, false), 4);
     stop(FailureKind::kUnknownInstruction, "bytes that are no instruction", address, hex(first));
   }
-  std::string why;
-  const std::optional<Parsed> parsed = parse(read.text, why);
-  if (!parsed) stop(FailureKind::kUnsupportedOperand, "unsupported modifier " + why, address, read.text);
-  Instruction in;
-  in.row = find_row(parsed->mnemonic);
-  if (in.row != nullptr && parsed->mods.clamp && (in.row->accepts & kClamp) == 0) {
-    // Of integers: another operation, which saturates.
-    const TableRow* saturating = find_row(std::string(parsed->mnemonic) + " clamp");
-    if (saturating != nullptr) in.row = saturating;
-  }
-  if (in.row != nullptr && parsed->mods.glc) {
-    const TableRow* returning = find_row(std::string(parsed->mnemonic) + " glc");
-    if (returning != nullptr) in.row = returning;
-  }
-  if (in.row == nullptr) stop(FailureKind::kUnknownInstruction, "unknown instruction", address, read.text);
-  in.handler = in.row->handler;
-  in.bytes = static_cast<std::uint8_t>(read.bytes);
-  in.address = address;
-  in.mods = parsed->mods;
-  if (parsed->mnemonic == "ds_swizzle_b32") {
+  if (read.text.find(" :: ") != std::string::npos) return decode_pair(block, read, address);
+  Instruction in = decode_text(read.text, read, address);
+  if (read.text.starts_with("ds_swizzle_b32")) {
     std::uint16_t bits = 0;
     std::memcpy(&bits, memory.at(address, 8, false), sizeof bits);
     in.mods.offset = bits;
   }
-  if ((in.mods.present & ~in.row->accepts) != 0) {
-    stop(FailureKind::kUnsupportedOperand, "unsupported modifier", address, read.text);
-  }
-  for (const std::string_view text : parsed->operands) {
-    const std::size_t at = in.operands;
-    const Type type = at < kOperandsMax ? in.row->types[at] : Type::kNone;
-    const auto operand = at >= kOperandsMax || type == Type::kNone ? std::nullopt : parse_operand(text, type);
-    if (!operand || !fits(*operand, type)) {
-      stop(FailureKind::kUnsupportedOperand, "unsupported operand " + std::string(text), address, read.text);
-    }
-    in.op[at] = *operand;
-    fold(in.op[at], type);
-    ++in.operands;
-  }
-  if (in.operands < kOperandsMax && in.row->types[in.operands] != Type::kNone) {
-    stop(FailureKind::kUnsupportedOperand, "too few operands", address, read.text);
-  }
-  if ((in.row->accepts & kAccumulates) != 0) in.op[in.operands] = in.op[0];
-  if ((in.mods.present & (kSdwa | kDpp)) != 0) select_sources(in);
-  const bool halves = in.row->types[0] == Type::kF16 || in.row->types[0] == Type::kU16;
-  in.post = ((in.mods.present & (kClamp | kOmod)) != 0 && (in.row->accepts & kSaturates) == 0) ||
-            (in.mods.present & kSdwa) != 0 ||
-            (halves && ((in.mods.present & kOpSel) != 0 || (in.row->accepts & kKeepsHigh) != 0));
-  for (int i = 1; i < std::min<int>(in.operands, kOperandsMax); ++i) {
-    const Type type = in.row->types[i];
-    if ((type != Type::kF16 && type != Type::kU16) || (in.mods.op_sel >> (i - 1) & 1) == 0) continue;
-    in.op[i].select_shift = 16;
-    in.op[i].select_bits = 16;
-    in.op[i].modified = true;
-  }
-  fill_rows(in);
   block.instructions.push_back(in);
 }
 
-std::optional<Instruction> Code::decode_alone(std::uint64_t address, MemoryView& memory, unsigned& bytes,
-                                              Stop& why) {
+std::vector<Instruction> Code::decode_alone(std::uint64_t address, MemoryView& memory, unsigned& bytes,
+                                            Stop& why) {
   bytes = read(address, memory).bytes;
   Block block;
   try {
     decode_one(block, address, memory);
   } catch (const Stop& stop) {
     why = stop;
-    return std::nullopt;
+    return {};
   }
-  return block.instructions.back();
+  return std::move(block.instructions);
 }
 
 std::unique_ptr<Block> Code::decode(std::uint64_t address, MemoryView& memory) {

@@ -15,6 +15,8 @@
 
 #include "tests/amd/isa/disassembler.h"
 #include "tests/amd/isa/instruction.h"
+#include "tests/amd/isa/names.h"
+#include "tests/amd/isa/parse.h"
 #include "tests/amd/isa/wave.h"
 
 namespace tf::amd::isa {
@@ -30,15 +32,20 @@ struct Block {
 // Decoded code of a process. May be used by many threads.
 class Code {
  public:
-  explicit Code(const char* processor) : disassembler_(processor) {}
+  // `lanes` of a wave: the same bytes have other operands.
+  Code(const Processor& processor, int lanes)
+      : processor_(processor), names_(processor), lanes_(lanes), disassembler_(processor, lanes) {}
+
+  const Processor& processor() const { return processor_; }
 
   const std::string& problem() const { return disassembler_.problem(); }
   // Throws Stop: unknown instruction, unsupported operand, memory fault.
   Block* block(std::uint64_t address, MemoryView& memory);
-  // What stands at `address`, decoded alone; null where it could not be executed, with the reason in `why`.
-  // `bytes`: its length, 0 where it is no instruction.
-  std::optional<Instruction> decode_alone(std::uint64_t address, MemoryView& memory, unsigned& bytes,
-                                          Stop& why);
+  // What stands at `address`, decoded alone; empty where it could not be executed, with the reason in `why`.
+  // A pair (VOPD) is two or three that run one after the other. `bytes`: its length, 0 where it is no
+  // instruction.
+  std::vector<Instruction> decode_alone(std::uint64_t address, MemoryView& memory, unsigned& bytes,
+                                        Stop& why);
   // The instruction at `address`, for messages.
   std::string text(std::uint64_t address, MemoryView& memory);
   // Decodes anew what lies in the range. Other code may run meanwhile.
@@ -51,9 +58,16 @@ class Code {
   std::unique_ptr<Block> decode(std::uint64_t address, MemoryView& memory);
   Disassembled read(std::uint64_t address, MemoryView& memory);
   void decode_one(Block& block, std::uint64_t address, MemoryView& memory);
+  void decode_pair(Block& block, const Disassembled& read, std::uint64_t address);
+  Instruction decode_text(std::string_view text, const Disassembled& read, std::uint64_t address);
+  const TableRow* row_of(const Parsed& parsed) const;
+  void take_operands(Instruction& in, const Parsed& parsed, const std::string& text);
   void fill_rows(Instruction& in);
   const Row* constant_row(std::uint32_t value);
 
+  const Processor& processor_;
+  const Names names_;
+  const int lanes_;
   Disassembler disassembler_;
   std::shared_mutex mutex_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Block>> blocks_;

@@ -9,7 +9,7 @@
 namespace tf::amd::isa {
 namespace {
 
-// As llvm-c/Target.h and llvm-c/DisassemblerTypes.h declare them; the callbacks are not used.
+// As llvm-c/Processor.h and llvm-c/DisassemblerTypes.h declare them; the callbacks are not used.
 struct Library {
   void (*target_info)() = nullptr;
   void (*target_mc)() = nullptr;
@@ -20,6 +20,7 @@ struct Library {
   std::size_t (*disassemble)(void* context, std::uint8_t* bytes, std::uint64_t size, std::uint64_t address,
                              char* text, std::size_t text_size) = nullptr;
   std::string problem;
+  int version = 0;
 };
 
 template <typename Function>
@@ -32,8 +33,14 @@ void bind(Library& library, void* handle, const char* symbol, Function& to) {
 Library load() {
   Library library;
   void* handle = nullptr;
-  for (const char* name : {"libLLVM.so.19.1", "libLLVM-19.so", "libLLVM-15.so.1", "libLLVM-14.so.1"}) {
-    handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  struct Name {
+    int version;
+    const char* file;
+  };
+  for (const Name& name : {Name{19, "libLLVM.so.19.1"}, Name{19, "libLLVM-19.so"},
+                           Name{15, "libLLVM-15.so.1"}, Name{14, "libLLVM-14.so.1"}}) {
+    handle = dlopen(name.file, RTLD_NOW | RTLD_LOCAL);
+    library.version = name.version;
     if (handle != nullptr) break;
   }
   if (handle == nullptr) {
@@ -60,10 +67,22 @@ const Library& library() {
 
 }  // namespace
 
-Disassembler::Disassembler(const char* processor) : problem_(library().problem) {
+// libLLVM takes a processor that it does not know for any other, so it is not asked.
+Disassembler::Disassembler(const Processor& processor, int lanes) : problem_(library().problem) {
   if (!problem_.empty()) return;
-  context_ = library().create("amdgcn-amd-amdhsa", processor, "", nullptr, 0, nullptr, nullptr);
-  if (context_ == nullptr) problem_ = std::string("libLLVM has no disassembler for ") + processor;
+  const auto decoder = std::find_if(processor.decoders.begin(), processor.decoders.end(),
+                                    [](const Decoder& each) { return each.llvm <= library().version; });
+  const char* features = !processor.wave32 ? ""
+                         : lanes == 32     ? "+wavefrontsize32,-wavefrontsize64"
+                                           : "-wavefrontsize32,+wavefrontsize64";
+  if (decoder != processor.decoders.end()) {
+    context_ =
+        library().create("amdgcn-amd-amdhsa", decoder->processor, features, nullptr, 0, nullptr, nullptr);
+  }
+  if (context_ == nullptr) {
+    problem_ = "libLLVM " + std::to_string(library().version) + " has no disassembler for " +
+               std::string(processor.name);
+  }
 }
 
 Disassembler::~Disassembler() {

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <string>
 
+#include "tests/amd/isa/processor.h"
+
 namespace tf::amd::isa {
 
 struct Disassembled {
@@ -17,7 +19,7 @@ struct Disassembled {
 // May be used by many threads; one instruction at a time.
 class Disassembler {
  public:
-  explicit Disassembler(const char* processor);  // "gfx90a"
+  Disassembler(const Processor& processor, int lanes);  // of a wave
   ~Disassembler();
   Disassembler(const Disassembler&) = delete;
   Disassembler& operator=(const Disassembler&) = delete;

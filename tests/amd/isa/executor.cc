@@ -26,8 +26,9 @@ constexpr unsigned kTurnsBeforeParking = 16384;  // of a work-group, before anot
 constexpr std::size_t kParkedMax = 2048;  // work-groups that have begun and wait: none starts beyond them
 
 struct Job {
-  explicit Job(Launch what) : launch(std::move(what)) {}
+  Job(Launch what, Code& its_code) : launch(std::move(what)), code(its_code) {}
   const Launch launch;
+  Code& code;
   std::atomic<std::uint64_t> next_group{0};
   std::atomic<bool> failed{false};
   std::atomic<std::uint64_t> instructions{0};
@@ -110,7 +111,15 @@ std::string describe(const Failure& failure) {
 
 class Executor::State {
  public:
-  State(const AddressSpace& memory, unsigned threads) : memory_(memory), code_("gfx90a") {
+  State(const AddressSpace& memory, unsigned threads, const std::string& processor)
+      : memory_(memory),
+        processor_(find_processor(processor)),
+        problem_("no processor is called " + processor) {
+    if (processor_ != nullptr) {
+      code64_.emplace(*processor_, 64);
+      if (processor_->wave32) code32_.emplace(*processor_, 32);
+      problem_ = code64_->problem();
+    }
     if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
     for (unsigned i = 1; i < threads; ++i) threads_.emplace_back([this] { serve(); });
   }
@@ -127,12 +136,13 @@ class Executor::State {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
       return Failure{FailureKind::kUnavailable, 0, 0, 0, "this processor has no AVX2"};
     }
-    if (!code_.problem().empty()) return Failure{FailureKind::kUnavailable, 0, 0, 0, code_.problem()};
+    if (!problem_.empty()) return Failure{FailureKind::kUnavailable, 0, 0, 0, problem_};
     std::string why;
-    std::optional<Launch> launch = prepare(dispatch, memory_, why);
+    std::optional<Launch> launch = prepare(dispatch, *processor_, memory_, why);
     if (!launch) return Failure{FailureKind::kInvalidDispatch, 0, 0, 0, why};
-    const auto job = std::make_shared<Job>(std::move(*launch));
-    code_.enter();
+    Code& code = launch->lanes == 32 ? *code32_ : *code64_;
+    const auto job = std::make_shared<Job>(std::move(*launch), code);
+    code.enter();
     if (job->launch.group_count > 1 && !threads_.empty()) {
       {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -146,12 +156,15 @@ class Executor::State {
       std::unique_lock<std::mutex> lock(job->mutex);
       job->idle.wait(lock, [&] { return job->helpers == 0; });
     }
-    code_.leave();
+    code.leave();
     instructions_ += job->instructions;
     return job->failure;
   }
 
-  void forget(std::uint64_t address, std::uint64_t bytes) { code_.forget(address, bytes); }
+  void forget(std::uint64_t address, std::uint64_t bytes) {
+    if (code64_) code64_->forget(address, bytes);
+    if (code32_) code32_->forget(address, bytes);
+  }
   std::uint64_t instructions() const { return instructions_; }
 
  private:
@@ -218,7 +231,7 @@ class Executor::State {
     Wave* running = nullptr;
     try {
       for (unsigned turns = 0; turns < kTurnsBeforeParking; ++turns) {
-        const Turn turn = run_round(group, code_, running);
+        const Turn turn = run_round(group, job.code, running);
         if (turn == Turn::kEnded) return true;
         if (job.failed) return true;
         if (job.cancelled()) {
@@ -231,7 +244,7 @@ class Executor::State {
     } catch (const Stop& stop) {
       const std::uint64_t pc = running->current != nullptr ? running->current->address : running->next;
       Failure failure{stop.kind, pc, stop.address, stop.trap, stop.text};
-      if (running->current != nullptr) failure.text += ": \"" + code_.text(pc, *running->memory) + "\"";
+      if (running->current != nullptr) failure.text += ": \"" + job.code.text(pc, *running->memory) + "\"";
       failure.text = describe(failure);
       job.fail(std::move(failure));
       return true;
@@ -239,7 +252,9 @@ class Executor::State {
   }
 
   const AddressSpace& memory_;
-  Code code_;
+  const Processor* processor_;
+  std::string problem_;                  // empty: it works
+  std::optional<Code> code64_, code32_;  // by lanes of a wave
   std::atomic<std::uint64_t> instructions_{0};
   std::mutex mutex_;
   std::condition_variable work_;
@@ -262,8 +277,8 @@ const char* name(FailureKind kind) {
   return "failure";
 }
 
-Executor::Executor(const AddressSpace& memory, unsigned threads)
-    : state_(std::make_unique<State>(memory, threads)) {}
+Executor::Executor(const AddressSpace& memory, unsigned threads, const std::string& processor)
+    : state_(std::make_unique<State>(memory, threads, processor)) {}
 Executor::~Executor() = default;
 
 std::optional<Failure> Executor::run(const Dispatch& dispatch) { return state_->run(dispatch); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes AMDGPU machine code (gfx90a) on the host's cores: one kernel dispatch at a time per call.
+// Executes AMDGPU machine code (gfx90a, gfx940, gfx942, gfx1100) on the host's cores: one kernel dispatch at
+// a time per call.
 //
 // A device address is a host address: kernels read and write the process's own memory, after AddressSpace has
 // said that it may. What cannot be executed exactly stops the dispatch with a Failure that names it: no
@@ -89,8 +90,10 @@ const char* name(FailureKind kind);
 // or written.
 class Executor {
  public:
-  // `memory` outlives the executor. `threads`: 0 means one for each core.
-  explicit Executor(const AddressSpace& memory, unsigned threads = 0);
+  // `memory` outlives the executor. `threads`: 0 means one for each core. `processor`: "gfx1100"; where it is
+  // not known, every run() is kUnavailable.
+  explicit Executor(const AddressSpace& memory, unsigned threads = 0,
+                    const std::string& processor = "gfx90a");
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;

@@ -50,7 +50,7 @@ void scratch_places(Wave& w, const Instruction& in, int address, int base, unsig
   const Operand& uniform = in.op[base];
   std::uint64_t start = sign_extended(in.mods.offset);
   if (uniform.kind != Operand::Kind::kOff) start += scalar(w, in, uniform);
-  const std::uint64_t origin = w.pair(kFlatScratchLo) - w.private_base;
+  const std::uint64_t origin = w.pair(w.processor->flat_scratch) - w.private_base;
   if (origin != 0) unsupported(in, "FLAT_SCRATCH of another wave");
   for (int i = 0; i < kLanes; ++i) {
     if (w.lanes.lane[i] == 0) continue;

@@ -52,10 +52,12 @@ using i64 = std::int64_t;
   TF_GLOBAL("dec" x2, Atomic<DecOp<u##bits>, u##bits>)
 
 constexpr TableRow kRows[] = {TF_GLOBAL_INTEGERS(32, "") TF_GLOBAL_INTEGERS(64, "_x2") TF_GLOBAL(
-    "add_f32", Atomic<AddOp<float>, float>) TF_GLOBAL("pk_add_f16", Atomic<PackedHalfAddOp, u32>)
-                                  TF_GLOBAL("add_f64", Atomic<AddOp<double>, double>)
-                                      TF_GLOBAL("min_f64", Atomic<NumberMinOp<double>, double>)
-                                          TF_GLOBAL("max_f64", Atomic<NumberMaxOp<double>, double>)};
+    "add_f32", Atomic<AddOp<float>, float>) TF_GLOBAL("min_f32", Atomic<NumberMinOp<float>, float>)
+                                  TF_GLOBAL("max_f32", Atomic<NumberMaxOp<float>, float>)
+                                      TF_GLOBAL("pk_add_f16", Atomic<PackedHalfAddOp, u32>)
+                                          TF_GLOBAL("add_f64", Atomic<AddOp<double>, double>)
+                                              TF_GLOBAL("min_f64", Atomic<NumberMinOp<double>, double>)
+                                                  TF_GLOBAL("max_f64", Atomic<NumberMaxOp<double>, double>)};
 
 }  // namespace
 

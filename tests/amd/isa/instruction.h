@@ -39,20 +39,48 @@ enum class Type : std::uint8_t {
 };
 
 struct Operand {
-  enum class Kind : std::uint8_t { kNone, kVector, kScalar, kConstant, kOff, kScc, kVccz, kExecz, kHwreg };
+  enum class Kind : std::uint8_t {
+    kNone,
+    kVector,
+    kScalar,
+    kConstant,
+    kOff,
+    kNull,
+    kScc,
+    kVccz,
+    kExecz,
+    kHwreg
+  };
   Kind kind = Kind::kNone;
   std::uint8_t count = 1;    // registers
   bool modified = false;     // a vector source that is not read as it stands
   bool sign_extend = false;  // SDWA sext()
   bool dpp = false;          // read from other lanes
+  bool high_half = false;    // "v7.h"
   std::uint8_t select_shift = 0;
   std::uint8_t select_bits = 32;
-  std::uint16_t index = 0;  // kVector: 0 to 255 v, 256 to 511 a; kScalar: as encoded; kHwreg: its number
+  std::uint16_t index =
+      0;  // kVector: 0 to 255 v, 256 to 511 a; kScalar: as encoded; kHwreg: HardwareRegister
   std::uint32_t keep = 0xffffffff;          // abs: the highest word is first ANDed with this,
   std::uint32_t flip = 0;                   // neg: then XORed with that
   std::uint64_t value = 0;                  // kConstant; kHwreg: offset | width << 8
   const Row* rows[2] = {nullptr, nullptr};  // kConstant: both words, in all lanes
 };
+
+// Hardware registers of s_getreg and s_setreg; processors number them differently.
+enum class HardwareRegister : std::uint16_t {
+  kNone,
+  kMode,
+  kStatus,
+  kTrapStatus,
+  kHwId,
+  kMemoryBases,
+  kXccId,
+  kCycles,
+  kFlatScratchLow,
+  kFlatScratchHigh
+};
+constexpr std::uint64_t kMessageRealTime = 0x83;  // of s_sendmsg_rtn
 
 enum class DataParallel : std::uint8_t {
   kNone,
@@ -68,7 +96,9 @@ enum class DataParallel : std::uint8_t {
   kRowHalfMirror,
   kRowBcast15,
   kRowBcast31,
-  kRowNewBcast
+  kRowNewBcast,
+  kRowXor,
+  kEight
 };
 
 // Modifiers that an instruction has, and that a table row accepts: one bit each.
@@ -102,7 +132,8 @@ struct Modifiers {
   bool offen = false;
   bool idxen = false;
   bool bound_ctrl = false;
-  std::uint8_t omod = 0;  // 1: times 2, 2: times 4, 3: half
+  bool fetch_inactive = false;  // DPP reads lanes that take no part, too
+  std::uint8_t omod = 0;        // 1: times 2, 2: times 4, 3: half
   std::uint8_t op_sel = 0;
   std::uint8_t op_sel_hi = 0xff;
   std::uint8_t neg_lo = 0;
@@ -113,7 +144,7 @@ struct Modifiers {
   std::array<std::uint8_t, 2> src_shift{};
   std::array<std::uint8_t, 2> src_bits = {32, 32};
   DataParallel dpp = DataParallel::kNone;
-  std::uint8_t dpp_amount = 0;  // kQuadPerm: two bits for each lane
+  std::uint32_t dpp_amount = 0;  // kQuadPerm: two bits for each lane; kEight: three
   std::uint8_t row_mask = 0xf;
   std::uint8_t bank_mask = 0xf;
   std::uint8_t cbsz = 0;
@@ -135,8 +166,8 @@ struct TableRow {
 
 struct Instruction {
   Handler handler = nullptr;
-  bool post = false;  // the result passes through write_back(): clamp, omod, SDWA, op_sel
-  bool wide = false;  // decides with kVector destinations of two words
+  bool post = false;        // the result passes through write_back(): clamp, omod, SDWA, op_sel
+  bool keeps_half = false;  // a result of 16 bits leaves the other half as it was
   std::uint8_t operands = 0;
   std::uint8_t bytes = 4;
   std::uint64_t address = 0;
@@ -162,8 +193,5 @@ std::span<const TableRow> global_rows();
 std::span<const TableRow> global_atomic_rows();
 std::span<const TableRow> buffer_rows();
 std::span<const TableRow> matrix_rows();
-
-// Null: not in the table.
-const TableRow* find_row(std::string_view mnemonic);
 
 }  // namespace tf::amd::isa

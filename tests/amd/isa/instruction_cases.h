@@ -183,6 +183,69 @@ inline const std::vector<Case> kCases = {
     {"s_lshl2_add_u32 s6, s0, s1", {3, 5}, {17}, kUsualMode, 0},
     {"s_abs_i32 s6, s0", {0xfffffffb}, {5}, kUsualMode, 1},
 };
+
+// What gfx940 has and gfx90a has not.
+inline const std::vector<Case> kGfx940Cases = {
+    {"v_mov_b64 v[6:7], v[0:1]", {1, 2}, {1, 2}},
+    {"v_lshl_add_u64 v[6:7], v[0:1], 3, v[2:3]", {0x80000000, 1, 5, 0}, {5, 12}},
+    {"v_pk_mul_f32 v[6:7], v[0:1], v[2:3]", {k1, k2, k2, k2}, {k2, 0x40800000}},
+    {"v_fmamk_f32 v6, v0, 0x40000000, v1", {k3, k1}, {0x40e00000}},
+    {"v_xor_b32 v6, v0, v1", {5, 3}, {6}},
+};
+
+// What gfx1100 has and gfx90a has not, or spells differently, or does differently; waves of 32 and of 64 lanes.
+inline const std::vector<Case> kGfx1100Cases = {
+    {"v_add_nc_u32 v6, v0, v1", {0xffffffff, 3}, {2}},
+    {"v_sub_nc_u32 v6, v0, v1", {1, 2}, {0xffffffff}},
+    {"v_subrev_nc_u32 v6, v0, v1", {1, 2}, {1}},
+    {"v_add_nc_u32_e64 v6, v0, v1 clamp", {0xfffffff0, 0x20}, {0xffffffff}},
+    {"v_add_nc_i32 v6, v0, v1 clamp", {0x7fffffff, 1}, {0x7fffffff}},
+    {"v_xor3_b32 v6, v0, v1, v2", {1, 2, 4}, {7}},
+    {"v_ctz_i32_b32 v6, v0", {0x10}, {4}},
+    {"v_clz_i32_u32 v6, v0", {0x10}, {27}},
+    {"v_cls_i32 v6, v0", {0xffff0000}, {16}},
+    {"v_cvt_floor_i32_f32 v6, v0", {0xbf000000}, {0xffffffff}},
+    {"v_cvt_nearest_i32_f32 v6, v0", {0x3f000000}, {1}},
+    {"v_cvt_pk_rtz_f16_f32 v6, v0, v1", {0x3f801fff, 0x477fffff}, {0x7bff3c00}},
+    {"v_cvt_pk_i16_f32 v6, v0, v1", {k3, 0xc7800000}, {0x80000003}},
+    {"v_cvt_pk_u16_f32 v6, v0, v1", {k3, 0xc7800000}, {0x00000003}},
+    {"v_mul_dx9_zero_f32 v6, v0, v1", {0, kInf}, {0}},
+    {"v_fma_dx9_zero_f32 v6, v0, v1, v2", {0, kInf, k3}, {k3}},
+    {"v_fmac_dx9_zero_f32 v6, v0, v1", {0, kInf, 0, 0, 0, 0, k3}, {k3}},
+    {"v_minmax_f32 v6, v0, v1, v2", {k1, k3, k2}, {k2}},
+    {"v_maxmin_f32 v6, v0, v1, v2", {k1, k3, k2}, {k2}},
+    {"v_maxmin_u32 v6, v0, v1, v2", {1, 3, 2}, {2}},
+    {"v_minmax_i32 v6, v0, v1, v2", {0xffffffff, 3, 2}, {2}},
+    {"v_mad_u64_u32 v[6:7], null, v0, v1, v[2:3]", {0xffffffff, 0xffffffff, 1, 0}, {2, 0xfffffffe}},
+    {"v_min_f32 v6, v0, v1", {kSignalling, k2}, {0x7fc00001}},
+    {"v_ldexp_f32 v6, v0, v1", {k3, 0xffffffff}, {0x3fc00000}},
+    {"v_fmaak_f32 v6, v0, v1, 0x40000000", {k3, k1}, {0x40a00000}},
+    // Results of 16 bits leave the other half of a register.
+    {"v_add_f16 v6, v0, v1", {0xffff3c00, 0xffff3c00, 0, 0, 0, 0, 0xabcd1234}, {0xabcd4000}},
+    {"v_add_nc_u16 v6, v0, v1", {0xffff, 3, 0, 0, 0, 0, 0xabcd1234}, {0xabcd0002}},
+    {"v_add_nc_u16 v6, v0, v1 op_sel:[1,0,1]", {0x00050000, 3, 0, 0, 0, 0, 0xabcd1234}, {0x00081234}},
+    {"v_fmac_f16 v6, v0, v1", {0x4000, 0x4200, 0, 0, 0, 0, 0xabcd3c00}, {0xabcd4700}},
+    {"v_fmaak_f16 v6, v0, v1, 0x4000", {0x4200, 0x3c00, 0, 0, 0, 0, 0xabcd0000}, {0xabcd4500}},
+    {"v_cvt_f16_f32 v6, v0", {k1, 0, 0, 0, 0, 0, 0xabcd0000}, {0xabcd3c00}},
+    {"v_and_b16 v6, v0, v1", {0xff, 0x0f3c, 0, 0, 0, 0, 0xabcd0000}, {0xabcd003c}},
+    {"v_not_b16 v6, v0", {0xff, 0, 0, 0, 0, 0, 0xabcd0000}, {0xabcdff00}},
+    {"v_cvt_i32_i16 v6, v0", {0x12348000}, {0xffff8000}},
+    {"v_cvt_u32_u16 v6, v0", {0x12348000}, {0x8000}},
+    {"v_maxmin_f16 v6, v0, v1, v2", {0x3c00, 0x4200, 0x4000, 0, 0, 0, 0xabcd0000}, {0xabcd4000}},
+    {"v_dot2acc_f32_f16 v6, v0, v1", {0x40003c00, 0x3c004000, 0, 0, 0, 0, k1}, {0x40a00000}},
+    {"v_pk_add_f16 v6, v0, v1", {0x40003c00, 0x40003c00}, {0x44004000}},
+    // Scalars.
+    {"s_and_not1_b32 s6, s0, s1", {7, 2}, {5}, kUsualMode, 1},
+    {"s_or_not1_b64 s[6:7], s[0:1], s[2:3]", {0, 0, 0xffffffff, 1}, {0, 0xfffffffe}, kUsualMode, 1},
+    {"s_ctz_i32_b32 s6, s0", {0x10}, {4}},
+    {"s_clz_i32_u32 s6, s0", {0x10}, {27}},
+    {"s_cls_i32 s6, s0", {0xffff0000}, {16}},
+    {"s_pack_hl_b32_b16 s6, s0, s1", {0x11112222, 0x33334444}, {0x44441111}},
+    {"s_add_i32 s6, null, s1", {1, 5}, {5}, kUsualMode, 0},
+    {"s_delay_alu instid0(VALU_DEP_1) | instskip(NEXT) | instid1(VALU_DEP_2)", {}, {}},
+    {"s_waitcnt_vscnt null, 0x0", {}, {}},
+    {"s_clause 0x3", {}, {}},
+};
 // clang-format on
 
 }  // namespace tf::amd::isa

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single instructions: assembled by llvm-mc, executed on registers that the test fills, against expected
+// Single instructions: assembled by clang, executed on registers that the test fills, against expected
 // bits.
 #include <gtest/gtest.h>
 #include <immintrin.h>
@@ -22,15 +22,18 @@ namespace tf::amd::isa {
 namespace {
 
 // All cases in one run of the assembler: one line of output has the bytes of one instruction.
-std::vector<std::vector<std::uint8_t>> assemble(const std::vector<std::string>& lines) {
+std::vector<std::vector<std::uint8_t>> assemble(const std::vector<std::string>& lines, const char* processor,
+                                                int lanes) {
   char input[] = "/tmp/amd_isa_XXXXXX";
   const int file = mkstemp(input);
   if (file < 0) return {};
   std::FILE* to = fdopen(file, "w");
   for (const std::string& line : lines) std::fprintf(to, "%s\n", line.c_str());
   std::fclose(to);
-  const std::string command =
-      std::string(kAssembler) + " -triple=amdgcn-amd-amdhsa -mcpu=gfx90a -show-encoding " + input + " 2>&1";
+  const bool rdna = std::strcmp(processor, "gfx1100") == 0;
+  const std::string command = std::string(kAssembler) + " -cc1as -triple amdgcn-amd-amdhsa -target-cpu " +
+                              processor + (rdna && lanes == 64 ? " -target-feature +wavefrontsize64" : "") +
+                              " -filetype asm -show-encoding -o - " + input + " 2>&1";
   std::FILE* from = popen(command.c_str(), "r");
   std::vector<std::vector<std::uint8_t>> result;
   char text[1024];
@@ -53,13 +56,16 @@ std::vector<std::vector<std::uint8_t>> assemble(const std::vector<std::string>& 
 // A wave and its work-group, with 64 KiB of LDS.
 class Machine {
  public:
-  Machine() : view_(memory_), registers_(kWaveRows), data_(1024) {
+  explicit Machine(const char* processor = "gfx90a", int lanes = 64)
+      : view_(memory_), registers_(kWaveRows), data_(1024), code_(code_of(processor, lanes)) {
     memory_.add(data_.data(), data_.size() * 4);
     group_.local = std::make_unique<std::uint8_t[]>(kGroupSegmentBytesMax);
     group_.local_bytes = kGroupSegmentBytesMax;
     wave_.v = registers_.data();
     wave_.memory = &view_;
     wave_.group = &group_;
+    wave_.processor = &code_.processor();
+    if (lanes == 32) wave_.lane_mask = 0xffffffff;
     wave_.set_pair(kExecLo, ~std::uint64_t{0});
     set_mode(0x3f0);  // all denormals, DX10_CLAMP and IEEE
   }
@@ -85,16 +91,18 @@ class Machine {
     unsigned length = 0;
     Stop why{};
     const auto in =
-        code().decode_alone(reinterpret_cast<std::uint64_t>(code_bytes_.data()), view_, length, why);
+        code_.decode_alone(reinterpret_cast<std::uint64_t>(code_bytes_.data()), view_, length, why);
     memory_.remove(code_bytes_.data());
-    if (!in) throw why;
-    in->handler(wave_, *in);
+    if (in.empty()) throw why;
+    for (const Instruction& each : in) each.handler(wave_, each);
     _mm_setcsr(host_control_);
     wave_.control_now = 0;
   }
-  static Code& code() {
-    static Code kCode("gfx90a");
-    return kCode;
+  static Code& code_of(const char* processor, int lanes) {
+    static std::map<std::pair<std::string, int>, std::unique_ptr<Code>> all;
+    std::unique_ptr<Code>& code = all[{processor, lanes}];
+    if (code == nullptr) code = std::make_unique<Code>(*find_processor(processor), lanes);
+    return *code;
   }
 
   Wave wave_;
@@ -104,6 +112,7 @@ class Machine {
   std::vector<std::uint32_t> data_;
 
  private:
+  Code& code_;
   WorkGroup group_;
   std::vector<std::uint8_t> code_bytes_;
   const unsigned host_control_ = _mm_getcsr();
@@ -111,18 +120,18 @@ class Machine {
 
 class Instructions : public ::testing::Test {
  protected:
-  void SetUp() override { ASSERT_EQ(Machine::code().problem(), ""); }
+  void SetUp() override { ASSERT_EQ(Machine::code_of("gfx90a", 64).problem(), ""); }
 };
 
 // Inputs in v0 to v5 (of VALU) or s0 to s5 (of SALU); results in v6, v7 or s6, s7.
-TEST_F(Instructions, GiveTheExpectedBits) {
+void expect_bits(const std::vector<Case>& cases, const char* processor, int lanes) {
   std::vector<std::string> lines;
-  for (const Case& each : kCases) lines.emplace_back(each.text);
-  const auto code = assemble(lines);
+  for (const Case& each : cases) lines.emplace_back(each.text);
+  const auto code = assemble(lines, processor, lanes);
   ASSERT_EQ(code.size(), lines.size());
   for (std::size_t i = 0; i < code.size(); ++i) {
-    const Case& each = kCases[i];
-    Machine machine;
+    const Case& each = cases[i];
+    Machine machine(processor, lanes);
     machine.set_mode(each.mode);
     machine.vectors(each.in);
     for (std::size_t k = 0; k < each.in.size(); ++k) machine.wave_.s[k] = each.in[k];
@@ -134,7 +143,7 @@ TEST_F(Instructions, GiveTheExpectedBits) {
     }
     for (std::size_t k = 0; k < each.out.size(); ++k) {
       const bool scalar = each.text[0] == 's';
-      const std::uint32_t got = scalar ? machine.wave_.s[6 + k] : machine.registers_[6 + k].lane[63];
+      const std::uint32_t got = scalar ? machine.wave_.s[6 + k] : machine.registers_[6 + k].lane[lanes - 1];
       char text[200];
       std::snprintf(text, sizeof text, "%s: 0x%08x, expected 0x%08x (word %zu)", each.text, got, each.out[k],
                     k);
@@ -149,9 +158,29 @@ TEST_F(Instructions, GiveTheExpectedBits) {
   }
 }
 
+bool known(const char* processor) {
+  for (const KernelFile& each : kKernelFiles) {
+    if (std::strcmp(each.processor, processor) == 0) return true;
+  }
+  return false;
+}
+
+TEST_F(Instructions, GiveTheExpectedBits) { expect_bits(kCases, "gfx90a", 64); }
+
+TEST_F(Instructions, OfGfx940GiveTheExpectedBits) {
+  if (!known("gfx940")) GTEST_SKIP() << "no clang 15";
+  expect_bits(kGfx940Cases, "gfx940", 64);
+}
+
+TEST_F(Instructions, OfGfx1100GiveTheExpectedBits) {
+  if (!known("gfx1100")) GTEST_SKIP() << "no clang 15";
+  expect_bits(kGfx1100Cases, "gfx1100", 32);
+  expect_bits(kGfx1100Cases, "gfx1100", 64);
+}
+
 // One instruction, assembled alone.
-std::vector<std::uint8_t> one(const char* text) {
-  const auto code = assemble({text});
+std::vector<std::uint8_t> one(const char* text, const char* processor = "gfx90a", int lanes = 64) {
+  const auto code = assemble({text}, processor, lanes);
   return code.empty() ? std::vector<std::uint8_t>{} : code[0];
 }
 
@@ -207,7 +236,7 @@ TEST_F(Instructions, DataParallelSources) {
   };
   std::vector<std::string> lines;
   for (const Dpp& each : cases) lines.emplace_back(each.text);
-  const auto code = assemble(lines);
+  const auto code = assemble(lines, "gfx90a", 64);
   ASSERT_EQ(code.size(), lines.size());
   for (std::size_t i = 0; i < code.size(); ++i) {
     Machine machine;

@@ -15,7 +15,7 @@ Row all_ones() {
 int dpp_source(const Modifiers& mods, int lane) {
   const int row = lane & ~15;
   const int in_row = lane & 15;
-  const int amount = mods.dpp_amount;
+  const auto amount = static_cast<int>(mods.dpp_amount);
   switch (mods.dpp) {
     case DataParallel::kQuadPerm: return (lane & ~3) | (amount >> (2 * (lane & 3)) & 3);
     case DataParallel::kRowShl: return in_row + amount < 16 ? lane + amount : -1;
@@ -30,12 +30,16 @@ int dpp_source(const Modifiers& mods, int lane) {
     case DataParallel::kRowBcast15: return lane >= 16 ? row - 1 : -1;
     case DataParallel::kRowBcast31: return lane >= 32 ? 31 : -1;
     case DataParallel::kRowNewBcast: return row | amount;
+    case DataParallel::kRowXor: return row | (in_row ^ amount);
+    case DataParallel::kEight: return (lane & ~7) | (amount >> (3 * (lane & 7)) & 7);
     case DataParallel::kNone: break;
   }
   return lane;
 }
 
-bool readable(const Wave& w, int source) { return source >= 0 && (w.exec() >> source & 1) != 0; }
+bool readable(const Wave& w, const Modifiers& mods, int source) {
+  return source >= 0 && (mods.fetch_inactive || (w.exec() >> source & 1) != 0);
+}
 
 float f32(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 
@@ -71,7 +75,7 @@ std::uint64_t scalar(const Wave& w, const Instruction& in, const Operand& o) {
     case Operand::Kind::kScalar: return o.count >= 2 ? w.pair(o.index) : w.s[o.index];
     case Operand::Kind::kConstant: return o.value;
     case Operand::Kind::kScc: return w.scc ? 1 : 0;
-    case Operand::Kind::kVccz: return w.pair(kVccLo) == 0 ? 1 : 0;
+    case Operand::Kind::kVccz: return w.vcc() == 0 ? 1 : 0;
     case Operand::Kind::kExecz: return w.exec() == 0 ? 1 : 0;
     default: unsupported(in, "not a scalar operand");
   }
@@ -89,7 +93,7 @@ const Row* slow_row(Wave& w, const Instruction& in, const Operand& o, int part, 
     const Row before = room;
     for (int i = 0; i < kLanes; ++i) {
       const int source = dpp_source(in.mods, i);
-      room.lane[i] = readable(w, source) ? before.lane[source] : 0;
+      room.lane[i] = readable(w, in.mods, source) ? before.lane[source] : 0;
     }
   }
   if (o.select_bits != 32) {
@@ -112,7 +116,7 @@ void dpp_lanes(const Wave& w, const Instruction& in, Row& lanes) {
   for (int i = 0; i < kLanes; ++i) {
     const bool row_on = (in.mods.row_mask >> (i / 16) & 1) != 0;
     const bool bank_on = (in.mods.bank_mask >> (i / 4 % 4) & 1) != 0;
-    const bool source_on = in.mods.bound_ctrl || readable(w, dpp_source(in.mods, i));
+    const bool source_on = in.mods.bound_ctrl || readable(w, in.mods, dpp_source(in.mods, i));
     lanes.lane[i] = row_on && bank_on && source_on ? w.lanes.lane[i] : 0;
   }
 }
@@ -122,7 +126,6 @@ void write_back(Wave& w, const Instruction& in, const Target& target, Type type)
   const bool two = type == Type::kF64 || type == Type::kU64 || type == Type::kI64;
   const bool half = type == Type::kF16 || type == Type::kU16;
   const bool to_high = half && (mods.op_sel >> (in.operands - 1) & 1) != 0;
-  const bool keeps = half && (in.row->accepts & kKeepsHigh) != 0;
   Row* out = &w.v[in.op[0].index];
   for (int i = 0; i < kLanes; ++i) {
     if (target.lanes->lane[i] == 0) continue;
@@ -134,7 +137,7 @@ void write_back(Wave& w, const Instruction& in, const Target& target, Type type)
     }
     if (to_high) {
       low = (before & 0xffff) | low << 16;
-    } else if (keeps) {
+    } else if (in.keeps_half) {
       low = (before & 0xffff0000) | (low & 0xffff);
     }
     if (mods.dst_bits != 32) {

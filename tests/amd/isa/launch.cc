@@ -13,6 +13,7 @@ constexpr std::size_t kEntryOffset = 16;
 constexpr std::size_t kResource1Offset = 48;
 constexpr std::size_t kResource2Offset = 52;
 constexpr std::size_t kPropertiesOffset = 56;
+constexpr std::size_t kPreloadOffset = 58;
 
 // kernel_code_properties
 constexpr unsigned kPrivateBuffer = 1 << 0;
@@ -78,8 +79,10 @@ void system_registers(Wave& w, const Launch& launch, const std::array<std::uint3
 
 }  // namespace
 
-std::optional<Launch> prepare(const Dispatch& dispatch, const AddressSpace& memory, std::string& why) {
+std::optional<Launch> prepare(const Dispatch& dispatch, const Processor& processor,
+                              const AddressSpace& memory, std::string& why) {
   Launch launch;
+  launch.processor = &processor;
   launch.dispatch = dispatch;
   const auto* bytes = static_cast<const std::uint8_t*>(dispatch.descriptor);
   MemoryView view(memory);
@@ -112,8 +115,13 @@ std::optional<Launch> prepare(const Dispatch& dispatch, const AddressSpace& memo
   descriptor.resource2 = read_at<std::uint32_t>(bytes, kResource2Offset);
   descriptor.user_registers = descriptor.resource2 >> 1 & 31;
   descriptor.properties = read_at<std::uint16_t>(bytes, kPropertiesOffset);
-  if ((descriptor.properties & kWave32) != 0) {
-    why = "waves of 32 lanes";
+  if ((descriptor.properties & kWave32) != 0) launch.lanes = 32;
+  if (launch.lanes == 32 && !processor.wave32) {
+    why = "waves of 32 lanes, which " + std::string(processor.name) + " has not";
+    return std::nullopt;
+  }
+  if (read_at<std::uint16_t>(bytes, kPreloadOffset) != 0) {
+    why = "arguments that are loaded into registers beforehand";
     return std::nullopt;
   }
   launch.private_bytes = (dispatch.private_segment_bytes + 15) / 16 * 16;
@@ -131,7 +139,7 @@ void start_group(WorkGroup& group, const Launch& launch, std::uint64_t number, M
     size[axis] = std::min(dispatch.workgroup_size[axis], dispatch.grid_size[axis] - begin);
   }
   const std::uint32_t items = size[0] * size[1] * size[2];
-  const std::uint32_t waves = (items + kLanes - 1) / kLanes;
+  const std::uint32_t waves = (items + launch.lanes - 1) / launch.lanes;
   const std::size_t private_bytes = std::size_t{launch.private_bytes} * kLanes;
   if (group.waves.size() < waves) {
     group.registers = std::make_unique_for_overwrite<Row[]>(std::size_t{waves} * kWaveRows);
@@ -148,17 +156,19 @@ void start_group(WorkGroup& group, const Launch& launch, std::uint64_t number, M
     w.v = &group.registers[std::size_t{i} * kWaveRows];
     w.group = &group;
     w.memory = &memory;
+    w.processor = launch.processor;
+    if (launch.lanes == 32) w.lane_mask = 0xffffffff;
     w.private_bytes = launch.private_bytes;
     w.private_base = scratch + i * private_bytes;
-    w.set_pair(kFlatScratchLo, w.private_base);
+    w.set_pair(launch.processor->flat_scratch, w.private_base);
     w.mode.set(launch.descriptor.mode);
     w.next = launch.descriptor.entry;
-    const std::uint32_t lanes = std::min<std::uint32_t>(items - i * kLanes, kLanes);
+    const std::uint32_t lanes = std::min(items - i * launch.lanes, launch.lanes);
     w.set_pair(kExecLo, lanes == kLanes ? ~std::uint64_t{0} : (std::uint64_t{1} << lanes) - 1);
     user_registers(w, launch);
     system_registers(w, launch, id, waves);
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      const std::uint32_t item = i * kLanes + lane;
+      const std::uint32_t item = i * launch.lanes + lane;
       const std::uint32_t x = item % size[0];
       const std::uint32_t y = item / size[0] % size[1];
       w.v[0].lane[lane] = x | y << 10 | item / (size[0] * size[1]) << 20;

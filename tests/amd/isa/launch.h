@@ -28,10 +28,13 @@ struct Launch {
   std::array<std::uint32_t, 3> groups{};  // work-groups
   std::uint64_t group_count = 0;
   std::uint32_t private_bytes = 0;  // of a lane
+  const Processor* processor = nullptr;
+  std::uint32_t lanes = 64;  // of a wave
 };
 
 // On failure says why.
-std::optional<Launch> prepare(const Dispatch& dispatch, const AddressSpace& memory, std::string& why);
+std::optional<Launch> prepare(const Dispatch& dispatch, const Processor& processor,
+                              const AddressSpace& memory, std::string& why);
 
 // Makes the waves of work-group `number`.
 void start_group(WorkGroup& group, const Launch& launch, std::uint64_t number, MemoryView& memory);

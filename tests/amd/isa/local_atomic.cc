@@ -6,14 +6,15 @@
 namespace tf::amd::isa {
 namespace {
 
-// [d,] address, data [, second data]. `Swapped`: ds_cmpst has what it compares first.
-template <class Op, bool Returns, bool Compares>
+// [d,] address, data [, second data]. ds_cmpst has what it compares first, ds_cmpstore second.
+enum class Data : std::uint8_t { kOne, kComparedFirst, kComparedLast };
+template <class Op, bool Returns, Data Order>
 void atomic(Wave& w, const Instruction& in) {
   apply_control(w, sizeof(typename Op::Bits) == 8 ? Control::k64 : Control::k32);
   constexpr int kFirst = Returns ? 1 : 0;
   const Row address = w.v[in.op[kFirst].index];
-  const Row* data = &w.v[in.op[kFirst + (Compares ? 2 : 1)].index];
-  const Row* second = &w.v[in.op[kFirst + 1].index];
+  const Row* data = &w.v[in.op[kFirst + (Order == Data::kComparedFirst ? 2 : 1)].index];
+  const Row* second = &w.v[in.op[kFirst + (Order == Data::kComparedLast ? 2 : 1)].index];
   const auto offset = static_cast<std::uint32_t>(in.mods.offset);
   const std::uint32_t size = w.group->local_bytes;
   for (int i = 0; i < kLanes; ++i) {
@@ -50,37 +51,41 @@ using i32 = std::int32_t;
 using i64 = std::int64_t;
 
 // ds_NAME_TYPE and ds_NAME_rtn_TYPE.
-#define TF_LOCAL(name, suffix, ...)                                               \
-  {"ds_" name "_" suffix, &atomic<__VA_ARGS__, false, false>, kOffset, {kU, kA}}, \
-      {"ds_" name "_rtn_" suffix, &atomic<__VA_ARGS__, true, false>, kOffset, {kA, kU, kA}},
-#define TF_LOCAL_INTEGERS(bits)                                                                \
-  TF_LOCAL("add", "u" #bits, Atomic<AddOp<u##bits>, u##bits>)                                  \
-  TF_LOCAL("sub", "u" #bits, Atomic<SubOp<u##bits>, u##bits>)                                  \
-  TF_LOCAL("rsub", "u" #bits, Atomic<ReverseSubOp<u##bits>, u##bits>)                          \
-  TF_LOCAL("inc", "u" #bits, Atomic<IncOp<u##bits>, u##bits>)                                  \
-  TF_LOCAL("dec", "u" #bits, Atomic<DecOp<u##bits>, u##bits>)                                  \
-  TF_LOCAL("min", "i" #bits, Atomic<MinOp<i##bits>, i##bits>)                                  \
-  TF_LOCAL("max", "i" #bits, Atomic<MaxOp<i##bits>, i##bits>)                                  \
-  TF_LOCAL("min", "u" #bits, Atomic<MinOp<u##bits>, u##bits>)                                  \
-  TF_LOCAL("max", "u" #bits, Atomic<MaxOp<u##bits>, u##bits>)                                  \
-  TF_LOCAL("and", "b" #bits, Atomic<AndOp<u##bits>, u##bits>)                                  \
-  TF_LOCAL("or", "b" #bits, Atomic<OrOp<u##bits>, u##bits>)                                    \
-  TF_LOCAL("xor", "b" #bits, Atomic<XorOp<u##bits>, u##bits>){                                 \
-      "ds_wrxchg_rtn_b" #bits,                                                                 \
-      &atomic<Atomic<SwapOp<u##bits>, u##bits>, true, false>,                                  \
-      kOffset,                                                                                 \
-      {kA, kU, kA}},                                                                           \
-      {"ds_cmpst_b" #bits, &atomic<CompareSwap<u##bits>, false, true>, kOffset, {kU, kA, kA}}, \
-      {"ds_cmpst_rtn_b" #bits, &atomic<CompareSwap<u##bits>, true, true>, kOffset, {kA, kU, kA, kA}},
+#define TF_LOCAL(name, suffix, ...)                                                    \
+  {"ds_" name "_" suffix, &atomic<__VA_ARGS__, false, Data::kOne>, kOffset, {kU, kA}}, \
+      {"ds_" name "_rtn_" suffix, &atomic<__VA_ARGS__, true, Data::kOne>, kOffset, {kA, kU, kA}},
+#define TF_LOCAL_COMPARES(name, bits, order)                                                   \
+  {name "_b" #bits, &atomic<CompareSwap<u##bits>, false, Data::order>, kOffset, {kU, kA, kA}}, \
+      {name "_rtn_b" #bits, &atomic<CompareSwap<u##bits>, true, Data::order>, kOffset, {kA, kU, kA, kA}},
+#define TF_LOCAL_INTEGERS(bits)                                       \
+  TF_LOCAL("add", "u" #bits, Atomic<AddOp<u##bits>, u##bits>)         \
+  TF_LOCAL("sub", "u" #bits, Atomic<SubOp<u##bits>, u##bits>)         \
+  TF_LOCAL("rsub", "u" #bits, Atomic<ReverseSubOp<u##bits>, u##bits>) \
+  TF_LOCAL("inc", "u" #bits, Atomic<IncOp<u##bits>, u##bits>)         \
+  TF_LOCAL("dec", "u" #bits, Atomic<DecOp<u##bits>, u##bits>)         \
+  TF_LOCAL("min", "i" #bits, Atomic<MinOp<i##bits>, i##bits>)         \
+  TF_LOCAL("max", "i" #bits, Atomic<MaxOp<i##bits>, i##bits>)         \
+  TF_LOCAL("min", "u" #bits, Atomic<MinOp<u##bits>, u##bits>)         \
+  TF_LOCAL("max", "u" #bits, Atomic<MaxOp<u##bits>, u##bits>)         \
+  TF_LOCAL("and", "b" #bits, Atomic<AndOp<u##bits>, u##bits>)         \
+  TF_LOCAL("or", "b" #bits, Atomic<OrOp<u##bits>, u##bits>)           \
+  TF_LOCAL("xor", "b" #bits, Atomic<XorOp<u##bits>, u##bits>){        \
+      "ds_wrxchg_rtn_b" #bits,                                        \
+      &atomic<Atomic<SwapOp<u##bits>, u##bits>, true, Data::kOne>,    \
+      kOffset,                                                        \
+      {kA, kU, kA}},                                                  \
+      TF_LOCAL_COMPARES("ds_cmpst", bits, kComparedFirst)             \
+          TF_LOCAL_COMPARES("ds_cmpstore", bits, kComparedLast)
 
 constexpr TableRow kRows[] = {
     TF_LOCAL_INTEGERS(32) TF_LOCAL_INTEGERS(64) TF_LOCAL("add", "f32", Atomic<AddOp<float>, float>)
         TF_LOCAL("min", "f32", Atomic<NumberMinOp<float>, float>)
             TF_LOCAL("max", "f32", Atomic<NumberMaxOp<float>, float>)
-                TF_LOCAL("add", "f64", Atomic<AddOp<double>, double>)
-                    TF_LOCAL("min", "f64", Atomic<NumberMinOp<double>, double>)
-                        TF_LOCAL("max", "f64", Atomic<NumberMaxOp<double>, double>){
-                            "ds_append", &append<false>, kOffset, {kU}},
+                TF_LOCAL("pk_add", "f16", Atomic<PackedHalfAddOp, u32>)
+                    TF_LOCAL("add", "f64", Atomic<AddOp<double>, double>)
+                        TF_LOCAL("min", "f64", Atomic<NumberMinOp<double>, double>)
+                            TF_LOCAL("max", "f64", Atomic<NumberMaxOp<double>, double>){
+                                "ds_append", &append<false>, kOffset, {kU}},
     {"ds_consume", &append<true>, kOffset, {kU}},
 };
 

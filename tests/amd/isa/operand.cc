@@ -60,6 +60,7 @@ constexpr Named kNamed[] = {
     {"xnack_mask_lo", Kind::kScalar, kXnackMaskLo, 1, 0},
     {"xnack_mask_hi", Kind::kScalar, kXnackMaskLo + 1, 1, 0},
     {"off", Kind::kOff, 0, 0, 0},
+    {"null", Kind::kNull, 0, 1, 0},
     {"scc", Kind::kScc, 0, 1, 0},
     {"src_scc", Kind::kScc, 0, 1, 0},
     {"vccz", Kind::kVccz, 0, 1, 0},
@@ -85,7 +86,7 @@ std::optional<Operand> registers(std::string_view text) {
   if (text.starts_with("ttmp")) return numbered(text.substr(4), Kind::kScalar, kTtmp0, 16);
   if (text.starts_with("v")) return numbered(text.substr(1), Kind::kVector, 0, 256);
   if (text.starts_with("a")) return numbered(text.substr(1), Kind::kVector, 256, 256);
-  if (text.starts_with("s")) return numbered(text.substr(1), Kind::kScalar, 0, 102);
+  if (text.starts_with("s")) return numbered(text.substr(1), Kind::kScalar, 0, kVccLo);
   return std::nullopt;
 }
 
@@ -136,18 +137,26 @@ std::optional<std::uint64_t> constant(std::string_view text, Type type) {
 std::optional<Operand> hardware_register(std::string_view text) {
   struct Known {
     std::string_view name;
-    std::uint16_t number;
+    HardwareRegister number;
   };
-  constexpr Known kKnown[] = {{"HW_REG_MODE", 1},   {"HW_REG_STATUS", 2},       {"HW_REG_TRAPSTS", 3},
-                              {"HW_REG_HW_ID", 4},  {"HW_REG_GPR_ALLOC", 5},    {"HW_REG_LDS_ALLOC", 6},
-                              {"HW_REG_IB_STS", 7}, {"HW_REG_SH_MEM_BASES", 15}};
+  using enum HardwareRegister;
+  constexpr Known kKnown[] = {{"HW_REG_MODE", kMode},
+                              {"HW_REG_STATUS", kStatus},
+                              {"HW_REG_TRAPSTS", kTrapStatus},
+                              {"HW_REG_HW_ID", kHwId},
+                              {"HW_REG_HW_ID1", kHwId},
+                              {"HW_REG_SH_MEM_BASES", kMemoryBases},
+                              {"HW_REG_XCC_ID", kXccId},
+                              {"HW_REG_SHADER_CYCLES", kCycles},
+                              {"HW_REG_FLAT_SCR_LO", kFlatScratchLow},
+                              {"HW_REG_FLAT_SCR_HI", kFlatScratchHigh}};
   if (!text.starts_with("hwreg(") || !text.ends_with(")")) return std::nullopt;
   text = text.substr(6, text.size() - 7);
   Operand operand;
   operand.kind = Kind::kHwreg;
   const std::string_view name = text.substr(0, text.find(','));
   for (const Known& each : kKnown) {
-    if (name == each.name) operand.index = each.number;
+    if (name == each.name) operand.index = static_cast<std::uint16_t>(each.number);
   }
   if (operand.index == 0) return std::nullopt;
   unsigned offset = 0;
@@ -165,6 +174,34 @@ std::optional<Operand> hardware_register(std::string_view text) {
   return operand;
 }
 
+std::optional<Operand> message(std::string_view text) {
+  struct Known {
+    std::string_view text;
+    std::uint64_t number;
+  };
+  constexpr Known kKnown[] = {{"sendmsg(MSG_INTERRUPT)", 1},
+                              {"sendmsg(MSG_DEALLOC_VGPRS)", 3},
+                              {"sendmsg(MSG_RTN_GET_DOORBELL)", 0x80},
+                              {"sendmsg(MSG_RTN_GET_REALTIME)", kMessageRealTime}};
+  for (const Known& each : kKnown) {
+    if (text != each.text) continue;
+    Operand operand;
+    operand.kind = Operand::Kind::kConstant;
+    operand.value = each.number;
+    return operand;
+  }
+  return std::nullopt;
+}
+
+// "v7.h": a half of a register.
+std::optional<Operand> half_register(std::string_view text) {
+  const bool high = text.ends_with(".h");
+  if (!high && !text.ends_with(".l")) return std::nullopt;
+  std::optional<Operand> operand = registers(text.substr(0, text.size() - 2));
+  if (operand && high) operand->high_half = true;
+  return operand;
+}
+
 void set_sign(Operand& operand, Type type, bool negate, bool absolute) {
   const std::uint32_t sign = type == Type::kF16 || type == Type::kU16 ? 0x8000 : 0x80000000;
   if (absolute) operand.keep = ~sign;
@@ -176,12 +213,7 @@ void set_sign(Operand& operand, Type type, bool negate, bool absolute) {
 
 std::optional<Operand> parse_operand(std::string_view text, Type type) {
   if (text.starts_with("hwreg(")) return hardware_register(text);
-  if (text == "sendmsg(MSG_INTERRUPT)") {
-    Operand message;
-    message.kind = Operand::Kind::kConstant;
-    message.value = 1;
-    return message;
-  }
+  if (text.starts_with("sendmsg(")) return message(text);
   bool negate = false;
   bool absolute = false;
   bool sign = false;
@@ -202,6 +234,7 @@ std::optional<Operand> parse_operand(std::string_view text, Type type) {
     text = text.substr(5, text.size() - 6);
   }
   std::optional<Operand> operand = registers(text);
+  if (!operand) operand = half_register(text);
   if (!operand) {
     const auto value = constant(text, type);
     if (!value) return std::nullopt;

@@ -23,17 +23,17 @@ std::optional<std::int64_t> number(std::string_view text) {
 }
 
 // "[1,0,3,2]": `bits` for each element, the first lowest.
-std::optional<std::uint8_t> list(std::string_view text, int bits) {
+std::optional<std::uint32_t> list(std::string_view text, int bits) {
   if (!take(text, "[") || !text.ends_with("]")) return std::nullopt;
   unsigned value = 0;
   int at = 0;
   for (const char c : text.substr(0, text.size() - 1)) {
     if (c == ',') continue;
-    if (c < '0' || c >= '0' + (1 << bits) || at >= 8) return std::nullopt;
+    if (c < '0' || c >= '0' + (1 << bits) || at >= 8 * bits) return std::nullopt;
     value |= static_cast<unsigned>(c - '0') << at;
     at += bits;
   }
-  return static_cast<std::uint8_t>(value);
+  return value;
 }
 
 // "BYTE_2": which bits SDWA selects.
@@ -64,6 +64,8 @@ constexpr DppName kDppNames[] = {
     {"row_bcast:15", DataParallel::kRowBcast15, false},
     {"row_bcast:31", DataParallel::kRowBcast31, false},
     {"row_newbcast:", DataParallel::kRowNewBcast, true},
+    {"row_share:", DataParallel::kRowNewBcast, true},
+    {"row_xmask:", DataParallel::kRowXor, true},
 };
 
 bool dpp(std::string_view text, Modifiers& mods) {
@@ -74,16 +76,24 @@ bool dpp(std::string_view text, Modifiers& mods) {
     mods.dpp_amount = *lanes;
     return true;
   }
+  if (take(text, "dpp8:")) {
+    const auto lanes = list(text, 3);
+    if (!lanes) return false;
+    mods.dpp = DataParallel::kEight;
+    mods.dpp_amount = *lanes;
+    return true;
+  }
   for (const DppName& each : kDppNames) {
     if (!text.starts_with(each.name) || (!each.amount && text != each.name)) continue;
     mods.dpp = each.how;
     if (!each.amount) return true;
     const auto amount = number(text.substr(each.name.size()));
     if (!amount || *amount < 0 || *amount > 15) return false;
-    mods.dpp_amount = static_cast<std::uint8_t>(*amount);
+    mods.dpp_amount = static_cast<std::uint32_t>(*amount);
     return true;
   }
   if (take(text, "bound_ctrl:")) return mods.bound_ctrl = true, text == "0" || text == "1";
+  if (take(text, "fi:")) return mods.fetch_inactive = text == "1", text == "0" || text == "1";
   const bool row = take(text, "row_mask:");
   if (!row && !take(text, "bank_mask:")) return false;
   const auto mask = number(text);
@@ -93,8 +103,10 @@ bool dpp(std::string_view text, Modifiers& mods) {
 }
 
 bool plain_word(std::string_view text, Modifiers& mods) {
-  if (text == "glc") return mods.glc = true, mods.present |= kCache, true;
-  if (text == "slc" || text == "scc" || text == "dlc" || text == "nv") return mods.present |= kCache, true;
+  if (text == "glc" || text == "sc0") return mods.glc = true, mods.present |= kCache, true;
+  if (text == "slc" || text == "scc" || text == "dlc" || text == "nv" || text == "sc1" || text == "nt") {
+    return mods.present |= kCache, true;
+  }
   if (text == "clamp") return mods.clamp = true, mods.present |= kClamp, true;
   if (text == "offen") return mods.offen = true, mods.present |= kBufferMode, true;
   if (text == "idxen") return mods.idxen = true, mods.present |= kBufferMode, true;
@@ -116,7 +128,7 @@ bool small_number(std::string_view text, std::uint8_t& to) {
 
 bool bit_list(std::string_view text, std::uint8_t& to) {
   const auto bits = list(text, 1);
-  if (bits) to = *bits;
+  if (bits) to = static_cast<std::uint8_t>(*bits);
   return bits.has_value();
 }
 
@@ -183,11 +195,11 @@ std::size_t operand_end(std::string_view text) {
   return text.size();
 }
 
-std::string_view base_name(std::string_view mnemonic) {
-  for (const std::string_view suffix : {"_e32", "_e64", "_sdwa", "_dpp"}) {
-    if (mnemonic.ends_with(suffix)) return mnemonic.substr(0, mnemonic.size() - suffix.size());
+std::string base_name(std::string_view mnemonic) {
+  for (const std::string_view suffix : {"_e32", "_e64", "_sdwa", "_e64_dpp", "_dpp", "_e64_dpp8", "_dpp8"}) {
+    if (mnemonic.ends_with(suffix)) return std::string(mnemonic.substr(0, mnemonic.size() - suffix.size()));
   }
-  return mnemonic;
+  return std::string(mnemonic);
 }
 
 }  // namespace
@@ -197,9 +209,12 @@ std::optional<Parsed> parse(std::string_view text, std::string& why) {
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
   const std::size_t space = text.find(' ');
   parsed.mnemonic = base_name(text.substr(0, space));
+  const bool dual = parsed.mnemonic.starts_with("v_dual_");
+  if (dual) parsed.mnemonic.replace(0, 7, "v_");
   if (space == std::string_view::npos) return parsed;
   std::string_view rest = text.substr(space + 1);
-  if (parsed.mnemonic == "s_waitcnt") return parsed;  // vmcnt(0) lgkmcnt(1): memory is never behind
+  // What is waited for, such as "vmcnt(0) lgkmcnt(1)": memory is never behind, and results neither.
+  if (parsed.mnemonic.starts_with("s_waitcnt") || parsed.mnemonic == "s_delay_alu") return parsed;
   if (parsed.mnemonic == "ds_swizzle_b32")
     rest = rest.substr(0, rest.find(" offset:"));  // decode reads the bits
   for (std::string_view piece : pieces(rest)) {
@@ -222,6 +237,8 @@ std::optional<Parsed> parse(std::string_view text, std::string& why) {
       while (take(piece, " ")) continue;
     }
   }
+  // Its bits are always VCC's, which are not written there.
+  if (dual && parsed.mnemonic == "v_cndmask_b32") parsed.operands.emplace_back("vcc_lo");
   return parsed;
 }
 

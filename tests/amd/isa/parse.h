@@ -12,7 +12,7 @@
 namespace tf::amd::isa {
 
 struct Parsed {
-  std::string_view mnemonic;  // without _e32, _e64, _sdwa, _dpp
+  std::string mnemonic;  // without _e32, _e64, _sdwa, _dpp
   std::vector<std::string_view> operands;
   Modifiers mods;
 };

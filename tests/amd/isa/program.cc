@@ -23,8 +23,8 @@ void branch(Wave& w, const Instruction& in) {
   bool taken = true;
   if (Condition == When::kScc0) taken = !w.scc;
   if (Condition == When::kScc1) taken = w.scc;
-  if (Condition == When::kVccZ) taken = w.pair(kVccLo) == 0;
-  if (Condition == When::kVccNz) taken = w.pair(kVccLo) != 0;
+  if (Condition == When::kVccZ) taken = w.vcc() == 0;
+  if (Condition == When::kVccNz) taken = w.vcc() != 0;
   if (Condition == When::kExecZ) taken = w.exec() == 0;
   if (Condition == When::kExecNz) taken = w.exec() != 0;
   w.next = taken ? target(in, 0) : behind(in);
@@ -60,25 +60,30 @@ void call(Wave& w, const Instruction& in) {
   w.next = target(in, 1);
 }
 
-// [CDNA2 chapter 3 "Kernel State", hardware registers of s_getreg].
-constexpr int kRegisterMode = 1;
-constexpr int kRegisterStatus = 2;
-constexpr int kRegisterTrapStatus = 3;
-constexpr int kRegisterHwId = 4;
-constexpr int kRegisterShMemBases = 15;
+std::uint64_t nanoseconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
 
+// [CDNA2 chapter 3 "Kernel State", RDNA3 chapter 3 "Wave State", hardware registers of s_getreg].
 std::uint32_t hardware(const Wave& w, const Instruction& in, int number) {
-  switch (number) {
-    case kRegisterMode: return w.mode.bits;
-    case kRegisterStatus:
-      return (w.scc ? 1U : 0U) | (w.exec() == 0 ? 1U << 9 : 0U) | (w.pair(kVccLo) == 0 ? 1U << 10 : 0U);
-    case kRegisterTrapStatus: return w.trap_status;
-    case kRegisterHwId: return w.number & 15;
-    case kRegisterShMemBases: return (kSharedApertureHigh & 0xffff0000) | kPrivateApertureHigh >> 16;
-    default: unsupported(in, "hardware register " + std::to_string(number));
+  switch (static_cast<HardwareRegister>(number)) {
+    case HardwareRegister::kMode: return w.mode.bits;
+    case HardwareRegister::kStatus:
+      return (w.scc ? 1U : 0U) | (w.exec() == 0 ? 1U << 9 : 0U) | (w.vcc() == 0 ? 1U << 10 : 0U);
+    case HardwareRegister::kTrapStatus: return w.trap_status;
+    case HardwareRegister::kHwId: return w.number & 15;
+    case HardwareRegister::kXccId: return 0;
+    case HardwareRegister::kMemoryBases:
+      return (kSharedApertureHigh & 0xffff0000) | kPrivateApertureHigh >> 16;
+    case HardwareRegister::kCycles: return static_cast<std::uint32_t>(nanoseconds() & 0xfffff);
+    case HardwareRegister::kFlatScratchLow: return w.s[w.processor->flat_scratch];
+    case HardwareRegister::kFlatScratchHigh: return w.s[w.processor->flat_scratch + 1];
+    default: unsupported(in, "hardware register");
   }
 }
 
+HardwareRegister register_of(const Operand& o) { return static_cast<HardwareRegister>(o.index); }
 std::uint32_t mask_of(const Operand& o) {
   const std::uint32_t width = static_cast<std::uint32_t>(o.value >> 8);
   return width >= 32 ? ~0U : (1U << width) - 1;
@@ -96,13 +101,20 @@ void set_register(Wave& w, const Instruction& in) {
   const std::uint32_t shift = to.value & 31;
   const std::uint32_t mask = mask_of(to) << shift;
   const std::uint32_t value = static_cast<std::uint32_t>(scalar(w, in, in.op[1])) << shift & mask;
-  if (to.index == kRegisterMode) {
+  if (register_of(to) == HardwareRegister::kMode) {
     w.mode.set((w.mode.bits & ~mask) | value);
-  } else if (to.index == kRegisterTrapStatus) {
+  } else if (register_of(to) == HardwareRegister::kTrapStatus) {
     w.trap_status = (w.trap_status & ~mask) | value;
   } else {
-    unsupported(in, "write of hardware register " + std::to_string(to.index));
+    unsupported(in, "write of this hardware register");
   }
+}
+
+// MODE's rounding (bits 0 to 3) or denormals (bits 4 to 7).
+template <int Shift>
+void set_mode(Wave& w, const Instruction& in) {
+  const auto value = static_cast<std::uint32_t>(in.op[0].value) & 15;
+  w.mode.set((w.mode.bits & ~(15U << Shift)) | value << Shift);
 }
 
 // d, base, offset: a register, a number, or a register and offset:number.
@@ -140,13 +152,17 @@ void load_buffer(Wave& w, const Instruction& in) {
   }
 }
 
+// Of the core's clock, which s_memtime counts, one nanosecond is a cycle.
+constexpr std::uint64_t kRealTimePeriod_ns = 1'000'000'000 / kRealTimeFrequency;
+template <std::uint64_t Period_ns>
 void clock(Wave& w, const Instruction& in) {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  // Of the core's clock, which s_memtime counts, one nanosecond is a cycle.
-  constexpr std::int64_t kRealTimePeriod_ns = 1'000'000'000 / kRealTimeFrequency;
-  const std::int64_t ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-  w.set_pair(in.op[0].index,
-             static_cast<std::uint64_t>(in.row->name == "s_memrealtime" ? ns / kRealTimePeriod_ns : ns));
+  w.set_pair(in.op[0].index, nanoseconds() / Period_ns);
+}
+
+// d, message: only the one that asks for the time.
+void ask(Wave& w, const Instruction& in) {
+  if (in.op[1].value != kMessageRealTime || in.op[0].count != 2) unsupported(in, "message");
+  w.set_pair(in.op[0].index, nanoseconds() / kRealTimePeriod_ns);
 }
 
 constexpr Type kL = Type::kLiteral;
@@ -180,6 +196,22 @@ constexpr TableRow kProgramRows[] = {
     {"buffer_wbinvl1_vol", &nothing, 0, {}},
     {"buffer_wbl2", &nothing, kCache, {}},
     {"buffer_invl2", &nothing, 0, {}},
+    {"buffer_inv", &nothing, kCache, {}},
+    {"buffer_gl0_inv", &nothing, 0, {}},
+    {"buffer_gl1_inv", &nothing, 0, {}},
+    {"s_waitcnt_vscnt", &nothing, 0, {}},
+    {"s_waitcnt_vmcnt", &nothing, 0, {}},
+    {"s_waitcnt_expcnt", &nothing, 0, {}},
+    {"s_waitcnt_lgkmcnt", &nothing, 0, {}},
+    {"s_waitcnt_depctr", &nothing, 0, {}},
+    {"s_delay_alu", &nothing, 0, {}},
+    {"s_wait_idle", &nothing, 0, {}},
+    {"s_clause", &nothing, 0, {kL}},
+    {"s_set_inst_prefetch_distance", &nothing, 0, {kL}},
+    {"s_round_mode", &set_mode<0>, 0, {kL}},
+    {"s_denorm_mode", &set_mode<4>, 0, {kL}},
+    {"s_sendmsg_rtn_b32", &ask, 0, {Type::kU32, kL}},
+    {"s_sendmsg_rtn_b64", &ask, 0, {Type::kU64, kL}},
     {"s_getpc_b64", &get_pc, 0, {Type::kU64}},
     {"s_setpc_b64", &set_pc, kEndsBlock, {Type::kU64}},
     {"s_swappc_b64", &swap_pc, kEndsBlock, {Type::kU64, Type::kU64}},
@@ -187,8 +219,8 @@ constexpr TableRow kProgramRows[] = {
     {"s_getreg_b32", &get_register, 0, {Type::kU32, kL}},
     {"s_setreg_b32", &set_register, 0, {kL, Type::kU32}},
     {"s_setreg_imm32_b32", &set_register, 0, {kL, Type::kU32}},
-    {"s_memtime", &clock, 0, {Type::kU64}},
-    {"s_memrealtime", &clock, 0, {Type::kU64}},
+    {"s_memtime", &clock<1>, 0, {Type::kU64}},
+    {"s_memrealtime", &clock<kRealTimePeriod_ns>, 0, {Type::kU64}},
 };
 
 constexpr TableRow kMemoryRows[] = {

@@ -111,12 +111,14 @@ std::uint64_t combine(std::uint64_t s, std::uint64_t exec) {
   }
   return 0;
 }
-template <Save How, bool WritesBoth>
+template <Save How, class D, bool WritesBoth>
 void save_exec(Wave& w, const Instruction& in) {
-  const std::uint64_t before = w.exec();
-  const std::uint64_t after = combine<How>(scalar(w, in, in.op[1]), before);
-  w.set_pair(in.op[0].index, WritesBoth ? after : before);
-  w.set_pair(kExecLo, after);
+  const auto before = static_cast<typename D::Value>(w.pair(kExecLo));
+  const auto after = static_cast<typename D::Value>(combine<How>(scalar(w, in, in.op[1]), before));
+  put<D>(w, in.op[0], WritesBoth ? after : before);
+  Operand exec;
+  exec.index = kExecLo;
+  put<D>(w, exec, after);
   w.scc = after != 0;
 }
 
@@ -174,7 +176,10 @@ void compare_number(Wave& w, const Instruction& in) {
 #define P2(name, D, A, B, after, ...) {#name, &two<name##_op, D, A, B>, 0, {D::kType, A::kType, B::kType}},
 #define P1(name, D, A, after, ...) {#name, &one<name##_op, D, A>, 0, {D::kType, A::kType}},
 #define C2(name, A, B, ...) {#name, &test<name##_op, A, B>, 0, {A::kType, B::kType}},
-#define TF_SAVE(name, how) {name, &save_exec<Save::how, false>, 0, {Type::kMask, Type::kMask}},
+#define TF_SAVES(name, how, both)                                                    \
+  {"s_" name "_b64", &save_exec<Save::how, U64, both>, 0, {Type::kU64, Type::kU64}}, \
+      {"s_" name "_b32", &save_exec<Save::how, U32, both>, 0, {Type::kU32, Type::kU32}},
+#define TF_SAVE(name, how) TF_SAVES(name "_saveexec", how, false)
 #define TF_COMPARE_NUMBER(op, T, suffix)           \
   {"s_cmpk_" #op "_" #suffix,                      \
    &compare_number<s_cmp_##op##_##suffix##_op, T>, \
@@ -188,14 +193,11 @@ void compare_number(Wave& w, const Instruction& in) {
 
 constexpr TableRow kRows[] = {
 #include "tests/amd/isa/scalar.inc"
-    TF_COMPARE_NUMBERS(I32, i32) TF_COMPARE_NUMBERS(U32, u32) TF_SAVE("s_and_saveexec_b64", kAnd) TF_SAVE(
-        "s_or_saveexec_b64", kOr) TF_SAVE("s_xor_saveexec_b64", kXor) TF_SAVE("s_andn2_saveexec_b64", kAndN2)
-        TF_SAVE("s_orn2_saveexec_b64", kOrN2) TF_SAVE("s_nand_saveexec_b64", kNand)
-            TF_SAVE("s_nor_saveexec_b64", kNor) TF_SAVE("s_xnor_saveexec_b64", kXnor)
-                TF_SAVE("s_andn1_saveexec_b64", kAndN1) TF_SAVE("s_orn1_saveexec_b64", kOrN1){
-                    "s_andn1_wrexec_b64", &save_exec<Save::kAndN1, true>, 0, {Type::kMask, Type::kMask}},
-    {"s_andn2_wrexec_b64", &save_exec<Save::kAndN2, true>, 0, {Type::kMask, Type::kMask}},
-    {"s_bitset0_b32", &set_bit<false, false>, 0, {Type::kU32, Type::kU32}},
+    TF_COMPARE_NUMBERS(I32, i32) TF_COMPARE_NUMBERS(U32, u32) TF_SAVE("and", kAnd) TF_SAVE("or", kOr)
+        TF_SAVE("xor", kXor) TF_SAVE("andn2", kAndN2) TF_SAVE("orn2", kOrN2) TF_SAVE("nand", kNand)
+            TF_SAVE("nor", kNor) TF_SAVE("xnor", kXnor) TF_SAVE("andn1", kAndN1) TF_SAVE("orn1", kOrN1)
+                TF_SAVES("andn1_wrexec", kAndN1, true) TF_SAVES("andn2_wrexec", kAndN2, true){
+                    "s_bitset0_b32", &set_bit<false, false>, 0, {Type::kU32, Type::kU32}},
     {"s_bitset1_b32", &set_bit<true, false>, 0, {Type::kU32, Type::kU32}},
     {"s_bitset0_b64", &set_bit<false, true>, 0, {Type::kU64, Type::kU32}},
     {"s_bitset1_b64", &set_bit<true, true>, 0, {Type::kU64, Type::kU32}},

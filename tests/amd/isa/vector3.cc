@@ -38,10 +38,10 @@ float division_fixup_half(float quotient, float denominator, float numerator) {
 // v_mac_f32 adds to its destination.
 TF_V3(v_mac_f32, F32, F32, F32, F32, Control::kMad, false, a* b + c)
 
-#define TF_ROW3(name, D, A, B, C, more)                         \
-  {#name,                                                       \
-   &valu<name##_op, D, A, B, C>,                                \
-   more | result_modifiers<D>() | half_modifiers<D, A, B, C>(), \
+#define TF_ROW3(name, D, A, B, C, more)                                \
+  {#name,                                                              \
+   &valu<name##_op, D, A, B, C>,                                       \
+   kDpp | more | result_modifiers<D>() | half_modifiers<D, A, B, C>(), \
    {D::kType, A::kType, B::kType, C::kType}},
 #define V3(name, D, A, B, C, ...) TF_ROW3(name, D, A, B, C, 0)
 #define S3 V3

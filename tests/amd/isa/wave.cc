@@ -36,7 +36,6 @@ void Mode::set(std::uint32_t new_bits) {
 
 void Wave::refresh_lanes() {
   const std::uint64_t mask = exec();
-  all_lanes = mask == ~std::uint64_t{0};
   for (int byte = 0; byte < 8; ++byte) {
     const std::uint32_t bits = static_cast<std::uint32_t>(mask >> (8 * byte)) & 0xff;
     for (int i = 0; i < 8; ++i) lanes.lane[8 * byte + i] = 0U - (bits >> i & 1U);

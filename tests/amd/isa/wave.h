@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wave of 64 lanes while it runs, its work-group, and what stops it.
+// A wave of 64 or 32 lanes while it runs, its work-group, and what stops it.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@
 
 #include "tests/amd/isa/executor.h"
 #include "tests/amd/isa/instruction.h"
+#include "tests/amd/isa/processor.h"
 
 namespace tf::amd::isa {
 
@@ -28,6 +29,8 @@ constexpr int kVccLo = 106;
 constexpr int kTtmp0 = 108;
 constexpr int kM0 = 124;
 constexpr int kExecLo = 126;
+constexpr int kNull = 128;               // takes what is written, and is never read
+constexpr int kHiddenFlatScratch = 130;  // of processors where FLAT_SCRATCH is no scalar register
 
 // The hardware register MODE [CDNA2 chapter 3.4 "Mode register"].
 struct Mode {
@@ -73,16 +76,17 @@ struct WorkGroup;
 struct Wave {
   enum class State : std::uint8_t { kRuns, kYields, kAtBarrier, kEnded };
 
-  std::array<std::uint32_t, 128> s{};
+  std::array<std::uint32_t, 160> s{};
   Row lanes{};  // what EXEC says: all ones for a lane that takes part
   Row* v = nullptr;
   bool scc = false;
-  bool all_lanes = false;  // EXEC is all ones
   State state = State::kRuns;
   std::uint32_t control_now = 0;  // this thread's MXCSR
   std::uint64_t next = 0;         // program counter, valid where a block ends
   Mode mode;
   const Instruction* current = nullptr;
+  const Processor* processor = nullptr;
+  std::uint64_t lane_mask = ~std::uint64_t{0};  // of a wave of 32 lanes: the lower half
   WorkGroup* group = nullptr;
   MemoryView* memory = nullptr;
   std::uint64_t instructions = 0;
@@ -92,7 +96,10 @@ struct Wave {
   std::uint32_t trap_status = 0;
 
   std::uint64_t pair(int index) const { return s[index] | static_cast<std::uint64_t>(s[index + 1]) << 32; }
-  std::uint64_t exec() const { return pair(kExecLo); }
+  std::uint64_t exec() const { return pair(kExecLo) & lane_mask; }
+  std::uint64_t vcc() const { return pair(kVccLo) & lane_mask; }
+  bool wave32() const { return lane_mask >> 32 == 0; }
+  int lane_count() const { return wave32() ? 32 : 64; }
   void set_pair(int index, std::uint64_t value) {
     s[index] = static_cast<std::uint32_t>(value);
     s[index + 1] = static_cast<std::uint32_t>(value >> 32);
@@ -101,6 +108,11 @@ struct Wave {
   void set(int index, std::uint32_t value) {
     s[index] = value;
     if (index >= kExecLo) refresh_lanes();
+  }
+  // A bit of each lane: in two registers, or in one where there are 32 lanes.
+  void set_mask(int index, std::uint64_t bits) {
+    if (wave32()) return set(index, static_cast<std::uint32_t>(bits));
+    set_pair(index, bits);
   }
   void refresh_lanes();
 };
