@@ -9,18 +9,11 @@
 namespace tf::amd::hsa {
 namespace {
 
-constexpr const char* kGpuName = "gfx90a";
-constexpr const char* kIsaName = "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-";
 constexpr const char* kVendor = "hip-remote";
-// What a program shows to its user: it must not pass for hardware.
-constexpr const char* kGpuProduct = "gfx90a stand-in on the host's cores";
-constexpr const char* kHostProduct = "host of a gfx90a stand-in";
 constexpr const char* kBuildVersion = "hip-remote's stand-in";
-constexpr std::uint32_t kWaveLanes = 64;
 constexpr std::uint32_t kComputeUnits = 4;
 constexpr std::uint32_t kWavesPerComputeUnit = 32;
 constexpr std::uint32_t kSimdsPerComputeUnit = 4;
-constexpr std::uint64_t kIsaHandle = 0x90a;
 
 struct StatusText {
   hsa_status_t status;
@@ -81,11 +74,11 @@ hsa_status_t extensions_into(void* value) {
 }
 
 // The attributes of hsa_agent_info_t.
-hsa_status_t agent_info(const Agent& agent, unsigned attribute, void* value) {
+hsa_status_t agent_info(const Isa& isa, const Agent& agent, unsigned attribute, void* value) {
   const bool gpu = agent.is_gpu();
   const auto of_gpu = [&](std::uint32_t number) { return put(value, gpu ? number : 0U); };
   switch (attribute) {
-    case HSA_AGENT_INFO_NAME: return put_text(value, 64, gpu ? kGpuName : kHostProduct);
+    case HSA_AGENT_INFO_NAME: return put_text(value, 64, gpu ? isa.name : isa.host_product);
     case HSA_AGENT_INFO_VENDOR_NAME: return put_text(value, 64, kVendor);
     case HSA_AGENT_INFO_FEATURE: return of_gpu(HSA_AGENT_FEATURE_KERNEL_DISPATCH);
     case HSA_AGENT_INFO_MACHINE_MODEL: return put(value, HSA_MACHINE_MODEL_LARGE);
@@ -94,13 +87,13 @@ hsa_status_t agent_info(const Agent& agent, unsigned attribute, void* value) {
     case HSA_AGENT_INFO_BASE_PROFILE_DEFAULT_FLOAT_ROUNDING_MODES:
       return put(value, std::uint32_t{HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR});
     case HSA_AGENT_INFO_FAST_F16_OPERATION: return put(value, gpu);
-    case HSA_AGENT_INFO_WAVEFRONT_SIZE: return of_gpu(kWaveLanes);
+    case HSA_AGENT_INFO_WAVEFRONT_SIZE: return of_gpu(isa.lanes);
     case HSA_AGENT_INFO_WORKGROUP_MAX_DIM: {
-      const std::uint16_t most = gpu ? isa::kWorkGroupItemsMax : 0;
+      const std::uint16_t most = gpu ? amd::isa::kWorkGroupItemsMax : 0;
       const std::uint16_t dimensions[3] = {most, most, most};
       return put(value, dimensions);
     }
-    case HSA_AGENT_INFO_WORKGROUP_MAX_SIZE: return of_gpu(isa::kWorkGroupItemsMax);
+    case HSA_AGENT_INFO_WORKGROUP_MAX_SIZE: return of_gpu(amd::isa::kWorkGroupItemsMax);
     case HSA_AGENT_INFO_GRID_MAX_DIM: {
       const std::uint32_t most = gpu ? UINT32_MAX : 0;
       return put(value, hsa_dim3_t{most, most, most});
@@ -117,7 +110,7 @@ hsa_status_t agent_info(const Agent& agent, unsigned attribute, void* value) {
       const std::uint32_t caches[4] = {16 * 1024, gpu ? 8U * 1024 * 1024 : 0U, 0, 0};
       return put(value, caches);
     }
-    case HSA_AGENT_INFO_ISA: return put(value, hsa_isa_t{gpu ? kIsaHandle : 0});
+    case HSA_AGENT_INFO_ISA: return put(value, hsa_isa_t{gpu ? isa.handle() : 0});
     case HSA_AGENT_INFO_EXTENSIONS: return extensions_into(value);
     case HSA_AGENT_INFO_VERSION_MAJOR: return put(value, std::uint16_t{1});
     case HSA_AGENT_INFO_VERSION_MINOR: return put(value, std::uint16_t{1});
@@ -149,7 +142,8 @@ hsa_status_t amd_agent_info(const Runtime& runtime, const Agent& agent, unsigned
     case HSA_AMD_AGENT_INFO_BDFID: return number(agent.index << 8);
     case HSA_AMD_AGENT_INFO_MEMORY_WIDTH: return number(64);
     case HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY: return number(1000);
-    case HSA_AMD_AGENT_INFO_PRODUCT_NAME: return put_text(value, 64, gpu ? kGpuProduct : kHostProduct);
+    case HSA_AMD_AGENT_INFO_PRODUCT_NAME:
+      return put_text(value, 64, gpu ? runtime.isa->product : runtime.isa->host_product);
     case HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU: return number(kWavesPerComputeUnit);
     case HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU: return number(kSimdsPerComputeUnit);
     case HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES: return number(1);
@@ -165,7 +159,7 @@ hsa_status_t amd_agent_info(const Runtime& runtime, const Agent& agent, unsigned
     case HSA_AMD_AGENT_INFO_MEMORY_AVAIL:
       return put(value, std::uint64_t{runtime.memory.available(agent.index)});
     case HSA_AMD_AGENT_INFO_TIMESTAMP_FREQUENCY:
-      return put(value, gpu ? isa::kRealTimeFrequency : std::uint64_t{0});
+      return put(value, gpu ? amd::isa::kRealTimeFrequency : std::uint64_t{0});
     case HSA_AMD_AGENT_INFO_NUM_SDMA_ENG: return number(2);  // one for each direction
     case HSA_AMD_AGENT_INFO_NUM_SDMA_XGMI_ENG: return number(0);
     case HSA_AMD_AGENT_INFO_NUM_XCC: return number(gpu ? 1 : 0);
@@ -178,10 +172,11 @@ hsa_status_t amd_agent_info(const Runtime& runtime, const Agent& agent, unsigned
   }
 }
 
-hsa_status_t isa_info(hsa_isa_info_t attribute, void* value) {
+hsa_status_t isa_info(const Isa& isa, hsa_isa_info_t attribute, void* value) {
   switch (attribute) {
-    case HSA_ISA_INFO_NAME_LENGTH: return put(value, static_cast<std::uint32_t>(std::strlen(kIsaName) + 1));
-    case HSA_ISA_INFO_NAME: return put_text(value, std::strlen(kIsaName) + 1, kIsaName);
+    case HSA_ISA_INFO_NAME_LENGTH:
+      return put(value, static_cast<std::uint32_t>(std::strlen(isa.full_name) + 1));
+    case HSA_ISA_INFO_NAME: return put_text(value, std::strlen(isa.full_name) + 1, isa.full_name);
     case HSA_ISA_INFO_MACHINE_MODELS: {
       const bool models[2] = {false, true};
       return put(value, models);
@@ -197,11 +192,11 @@ hsa_status_t isa_info(hsa_isa_info_t attribute, void* value) {
     }
     case HSA_ISA_INFO_FAST_F16_OPERATION: return put(value, true);
     case HSA_ISA_INFO_WORKGROUP_MAX_DIM: {
-      constexpr std::uint16_t kMost = isa::kWorkGroupItemsMax;
+      constexpr std::uint16_t kMost = amd::isa::kWorkGroupItemsMax;
       const std::uint16_t dimensions[3] = {kMost, kMost, kMost};
       return put(value, dimensions);
     }
-    case HSA_ISA_INFO_WORKGROUP_MAX_SIZE: return put(value, isa::kWorkGroupItemsMax);
+    case HSA_ISA_INFO_WORKGROUP_MAX_SIZE: return put(value, amd::isa::kWorkGroupItemsMax);
     case HSA_ISA_INFO_GRID_MAX_DIM: return put(value, hsa_dim3_t{UINT32_MAX, UINT32_MAX, UINT32_MAX});
     case HSA_ISA_INFO_GRID_MAX_SIZE: return put(value, std::uint64_t{UINT64_MAX});
     case HSA_ISA_INFO_FBARRIER_MAX_SIZE: return put(value, std::uint32_t{32});
@@ -299,7 +294,7 @@ hsa_status_t hsa_agent_get_info(hsa_agent_t handle, hsa_agent_info_t attribute, 
     if (value == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     const unsigned number = attribute;
     return number >= HSA_AMD_AGENT_INFO_CHIP_ID ? amd_agent_info(runtime, *agent, number, value)
-                                                : agent_info(*agent, number, value);
+                                                : agent_info(*runtime.isa, *agent, number, value);
   });
 }
 
@@ -327,14 +322,14 @@ hsa_status_t hsa_agent_iterate_isas(hsa_agent_t handle, hsa_status_t (*callback)
     const Agent* agent = runtime.agent(handle);
     if (agent == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
     if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    return agent->is_gpu() ? callback({kIsaHandle}, data) : HSA_STATUS_SUCCESS;
+    return agent->is_gpu() ? callback({runtime.isa->handle()}, data) : HSA_STATUS_SUCCESS;
   });
 }
 
 hsa_status_t hsa_isa_get_info_alt(hsa_isa_t isa, hsa_isa_info_t attribute, void* value) {
-  return with_runtime([&](Runtime&) {
-    if (isa.handle != kIsaHandle) return HSA_STATUS_ERROR_INVALID_ISA;
+  return with_runtime([&](Runtime& runtime) {
+    if (isa.handle != runtime.isa->handle()) return HSA_STATUS_ERROR_INVALID_ISA;
     if (value == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    return isa_info(attribute, value);
+    return isa_info(*runtime.isa, attribute, value);
   });
 }

@@ -7,15 +7,9 @@
 namespace tf::amd::hsa {
 namespace {
 
-// LLVM's "ELF Code Object", tables of e_machine, OS ABI and e_flags.
+// LLVM's "ELF Code Object", tables of e_machine and OS ABI.
 constexpr unsigned kMachine = 224;
 constexpr unsigned kOsAbi = 64;  // ELFOSABI_AMDGPU_HSA
-constexpr std::uint32_t kProcessorMask = 0xff;
-constexpr std::uint32_t kGfx90a = 0x3f;
-constexpr std::uint32_t kXnackMask = 0x300;
-constexpr std::uint32_t kXnackOn = 0x300;
-constexpr std::uint32_t kSrameccMask = 0xc00;
-constexpr std::uint32_t kSrameccOff = 0x800;
 constexpr std::uint64_t kImageBytesMax = std::uint64_t{1} << 32;
 
 template <typename Record>
@@ -131,13 +125,5 @@ class Reader {
 }  // namespace
 
 std::string ElfImage::read(std::span<const char> from) { return Reader(from, *this).read(); }
-
-std::string refusal_of_processor(std::uint32_t flags) {
-  if ((flags & kProcessorMask) != kGfx90a)
-    return "code for processor number " + std::to_string(flags & kProcessorMask) + ", not gfx90a";
-  if ((flags & kXnackMask) == kXnackOn) return "code for gfx90a:xnack+";
-  if ((flags & kSrameccMask) == kSrameccOff) return "code for gfx90a:sramecc-";
-  return {};
-}
 
 }  // namespace tf::amd::hsa

@@ -52,7 +52,4 @@ struct ElfImage {
   std::string read(std::span<const char> bytes);
 };
 
-// Whether code with these flags runs on gfx90a with sramecc on and xnack off. "" or why not.
-std::string refusal_of_processor(std::uint32_t flags);
-
 }  // namespace tf::amd::hsa

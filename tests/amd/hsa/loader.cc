@@ -80,7 +80,7 @@ hsa_status_t Loader::load(Runtime& runtime, Executable& executable, Agent& agent
   ElfImage image;
   std::string wrong = image.read(code->file);
   if (!wrong.empty()) return refuse_code(wrong);
-  wrong = refusal_of_processor(image.flags);
+  wrong = refusal_of_processor(*runtime.isa, image.flags);
   if (!wrong.empty()) {
     return refuse("hsa_executable_load_agent_code_object", wrong, HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS);
   }

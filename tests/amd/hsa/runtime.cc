@@ -95,7 +95,9 @@ hsa_status_t Runtime::shut_down() {
 bool Runtime::make_agents() {
   const std::size_t gpus = number_from("HSA_STANDIN_AGENTS", 1, kAgentsMax - 1);
   const std::size_t mebibytes = number_from("HSA_STANDIN_MEMORY_MIB", 4096, 256 * 1024);
-  if (gpus == 0 || mebibytes == 0) return false;
+  const char* name = std::getenv("HSA_STANDIN_ISA");
+  isa = isa_called(name == nullptr || *name == '\0' ? "gfx90a" : name);
+  if (gpus == 0 || mebibytes == 0 || isa == nullptr) return false;
   gpu_bytes = mebibytes * kMebibyte;
   agents.resize(gpus + 1);
   for (unsigned index = 0; index <= gpus; index++) {
@@ -108,7 +110,7 @@ bool Runtime::make_agents() {
     add_pools(index);
     if (!agent.is_gpu()) continue;
     agent.view = std::make_unique<AgentMemory>(memory, index);
-    agent.executor = std::make_unique<isa::Executor>(*agent.view);
+    agent.executor = std::make_unique<amd::isa::Executor>(*agent.view, 0, isa->name);
     agent.to_device = std::make_unique<CopyEngine>();
     agent.from_device = std::make_unique<CopyEngine>();
   }

@@ -3,6 +3,7 @@
 //
 // HSA_STANDIN_AGENTS      GPU agents, 1 to 15 (1)
 // HSA_STANDIN_MEMORY_MIB  memory of each GPU agent, in MiB (4096)
+// HSA_STANDIN_ISA         what GPU agents are: gfx90a, gfx940, gfx942 or gfx1100 (gfx90a)
 #pragma once
 
 #include <hsa/hsa.h>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "tests/amd/hsa/copies.h"
+#include "tests/amd/hsa/isas.h"
 #include "tests/amd/hsa/loader.h"
 #include "tests/amd/hsa/memory.h"
 #include "tests/amd/hsa/queues.h"
@@ -82,6 +84,7 @@ class Runtime {
   Signals signals{memory};
   std::vector<Agent> agents;  // [0] is the host
   std::vector<Pool> pools;
+  const Isa* isa = nullptr;  // of the GPU agents
   std::size_t gpu_bytes = 0;
   std::array<std::atomic<std::uint64_t>, kAgentsMax> scratch_limits{};  // by agent; told, and not used
   SystemEvents events;

@@ -8,12 +8,20 @@
 #include <hsa/hsa_ext_amd.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <string>
 #include <vector>
 
 namespace tf::amd::hsa::test {
 
 constexpr std::size_t kGpuBytes = 64 << 20;
 constexpr std::uint64_t kSoon_ns = 10'000'000'000;  // more than anything here takes
+
+// What the agents are.
+inline std::string isa_name() {
+  const char* name = std::getenv("HSA_STANDIN_ISA");
+  return name == nullptr ? "gfx90a" : name;
+}
 
 struct Pools {
   hsa_amd_memory_pool_t fine{0}, kernarg{0}, coarse{0}, group{0};

@@ -11,13 +11,22 @@
 namespace tf::amd::hsa::test {
 namespace {
 
+// The kernels of tests/amd/isa for a processor; empty where the compiler does not know it.
+std::string bytes_of(const std::string& processor) {
+  for (const isa::KernelFile& each : isa::kKernelFiles) {
+    if (processor != each.processor) continue;
+    std::ifstream file(each.path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }
+  return {};
+}
+
 class LoaderTest : public HsaTest {
  protected:
   void SetUp() override {
     ASSERT_NO_FATAL_FAILURE(HsaTest::SetUp());
-    std::ifstream file(kKernelsPath, std::ios::binary);
-    bytes_.assign(std::istreambuf_iterator<char>(file), {});
-    ASSERT_FALSE(bytes_.empty()) << kKernelsPath;
+    bytes_ = bytes_of(isa_name());
+    ASSERT_FALSE(bytes_.empty()) << isa_name();
     ASSERT_EQ(hsa_executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, nullptr,
                                         &executable_),
               HSA_STATUS_SUCCESS);
@@ -54,6 +63,22 @@ hsa_status_t add_name(hsa_executable_t /*executable*/, hsa_executable_symbol_t s
 hsa_status_t stop(hsa_executable_t /*executable*/, hsa_executable_symbol_t /*symbol*/, void* data) {
   ++*static_cast<int*>(data);
   return HSA_STATUS_INFO_BREAK;
+}
+
+TEST_F(LoaderTest, CodeForAnotherProcessorIsRefused) {
+  const std::string other = bytes_of(isa_name() == "gfx90a" ? "gfx1100" : "gfx90a");
+  if (other.empty()) GTEST_SKIP() << "the compiler knows gfx90a only";
+  hsa_code_object_reader_t reader{0};
+  hsa_executable_t executable{0};
+  ASSERT_EQ(hsa_code_object_reader_create_from_memory(other.data(), other.size(), &reader),
+            HSA_STATUS_SUCCESS);
+  ASSERT_EQ(hsa_executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, nullptr,
+                                      &executable),
+            HSA_STATUS_SUCCESS);
+  EXPECT_EQ(hsa_executable_load_agent_code_object(executable, gpus_[0], reader, nullptr, nullptr),
+            HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS);
+  EXPECT_EQ(hsa_executable_destroy(executable), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(hsa_code_object_reader_destroy(reader), HSA_STATUS_SUCCESS);
 }
 
 TEST_F(LoaderTest, EachSymbolIsToldOnceAndFoundByItsName) {

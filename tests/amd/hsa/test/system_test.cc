@@ -35,8 +35,11 @@ TEST_F(SystemTest, NothingWorksBeforeInitAndAfterShutDown) {
 
 TEST_F(SystemTest, AGpuAgentSaysThatItIsAStandIn) {
   for (const hsa_agent_t gpu : gpus_) {
-    EXPECT_EQ(text_of(gpu, HSA_AGENT_INFO_NAME), "gfx90a");
-    EXPECT_NE(text_of(gpu, HSA_AMD_AGENT_INFO_PRODUCT_NAME).find("stand-in"), std::string::npos);
+    EXPECT_EQ(text_of(gpu, HSA_AGENT_INFO_NAME), isa_name());
+    EXPECT_EQ(text_of(gpu, HSA_AMD_AGENT_INFO_PRODUCT_NAME), isa_name() + " stand-in on the host's cores");
+    std::uint32_t lanes = 0;
+    EXPECT_EQ(hsa_agent_get_info(gpu, HSA_AGENT_INFO_WAVEFRONT_SIZE, &lanes), HSA_STATUS_SUCCESS);
+    EXPECT_EQ(lanes, isa_name() == "gfx1100" ? 32U : 64U);
   }
 }
 
@@ -54,7 +57,7 @@ TEST_F(SystemTest, AGpuAgentTellsItsClockItsEnginesAndItsFreeMemory) {
   EXPECT_EQ(ask(HSA_AMD_AGENT_INFO_MEMORY_AVAIL, std::uint64_t{0}), before - (1 << 20));
 }
 
-TEST_F(SystemTest, TheIsaIsGfx90aWithItsFeatures) {
+TEST_F(SystemTest, TheIsaIsNamedWithItsFeatures) {
   std::string name;
   const auto read = [](hsa_isa_t isa, void* data) {
     std::uint32_t length = 0;
@@ -65,7 +68,7 @@ TEST_F(SystemTest, TheIsaIsGfx90aWithItsFeatures) {
     return status;
   };
   ASSERT_EQ(hsa_agent_iterate_isas(gpus_[1], read, &name), HSA_STATUS_SUCCESS);
-  EXPECT_EQ(name, "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-");
+  EXPECT_EQ(name, "amdgcn-amd-amdhsa--" + isa_name() + (isa_name() == "gfx1100" ? "" : ":sramecc+:xnack-"));
 }
 
 TEST_F(SystemTest, UnknownAttributesAndAgentsAreRefused) {
