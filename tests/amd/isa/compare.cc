@@ -121,14 +121,15 @@ struct ClassOp16 {
   TF_ROW(lt, suffix, T)        \
   TF_ROW(eq, suffix, T)        \
   TF_ROW(le, suffix, T) TF_ROW(gt, suffix, T) TF_ROW(ne, suffix, T) TF_ROW(ge, suffix, T)
-#define TF_FLOATS(suffix, T)                                                                    \
-  TF_ROW(f, suffix, T)                                                                          \
-  TF_ROW(lt, suffix, T)                                                                         \
-  TF_ROW(eq, suffix, T)                                                                         \
-  TF_ROW(le, suffix, T)                                                                         \
-  TF_ROW(gt, suffix, T) TF_ROW(lg, suffix, T) TF_ROW(ge, suffix, T) TF_ROW(o, suffix, T)        \
-      TF_ROW(u, suffix, T) TF_ROW(nge, suffix, T) TF_ROW(nlg, suffix, T) TF_ROW(ngt, suffix, T) \
-          TF_ROW(nle, suffix, T) TF_ROW(neq, suffix, T) TF_ROW(nlt, suffix, T) TF_ROW(tru, suffix, T)
+#define TF_FLOATS(suffix, T)                                                                      \
+  TF_ROW(f, suffix, T)                                                                            \
+  TF_ROW(lt, suffix, T)                                                                           \
+  TF_ROW(eq, suffix, T)                                                                           \
+  TF_ROW(le, suffix, T)                                                                           \
+  TF_ROW(gt, suffix, T)                                                                           \
+  TF_ROW(lg, suffix, T) TF_ROW(ge, suffix, T) TF_ROW(o, suffix, T) TF_ROW(u, suffix, T)           \
+      TF_ROW(nge, suffix, T) TF_ROW(nlg, suffix, T) TF_ROW(ngt, suffix, T) TF_ROW(nle, suffix, T) \
+          TF_ROW(neq, suffix, T) TF_ROW(nlt, suffix, T) TF_ROW(tru, suffix, T)
 #define TF_CLASS(suffix, bits) TF_ROWS("class", #suffix, ClassOp##bits, Class##bits, U32, kSdwa | kDpp)
 
 constexpr TableRow kRows[] = {TF_INTEGERS(i32, I32) TF_INTEGERS(u32, U32) TF_INTEGERS(i64, I64) TF_INTEGERS(

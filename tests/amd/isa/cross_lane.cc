@@ -50,6 +50,34 @@ void swap(Wave& w, const Instruction& in) {
   }
 }
 
+// d, value, which lane of the row each lane reads: four bits of two words. `Crosses`: of the other row of a
+// pair. op_sel: lanes that take no part are read; else they give 0, or nothing is written [RDNA3
+// V_PERMLANE16_B32].
+template <bool Crosses>
+void permute_row(Wave& w, const Instruction& in) {
+  Row room;
+  const Row value = *row(w, in, in.op[1], 0, true, room);
+  const std::uint64_t selector = (scalar(w, in, in.op[2]) & 0xffffffff) | scalar(w, in, in.op[3]) << 32;
+  const bool reads_all = (in.mods.op_sel & 1) != 0;
+  const bool bounded = (in.mods.op_sel & 2) != 0;
+  Row& out = w.v[in.op[0].index];
+  for (int i = 0; i < kLanes; ++i) {
+    if (w.lanes.lane[i] == 0) continue;
+    const int from = ((i & ~15) ^ (Crosses ? 16 : 0)) | static_cast<int>(selector >> (4 * (i & 15)) & 15);
+    const bool readable = reads_all || w.lanes.lane[from] != 0;
+    if (readable || bounded) out.lane[i] = readable ? value.lane[from] : 0;
+  }
+}
+
+// Each half of 64 lanes gets what the other one has, whether that takes part or not; of 32 lanes nothing
+// changes.
+void permute_halves(Wave& w, const Instruction& in) {
+  if (w.wave32()) return;
+  const Row value = w.v[in.op[1].index];
+  Row& out = w.v[in.op[0].index];
+  for (int i = 0; i < kLanes; ++i) out.lane[i] = merge(value.lane[i ^ 32], out.lane[i], w.lanes.lane[i]);
+}
+
 void nothing(Wave& /*w*/, const Instruction& /*in*/) {}
 
 // d, offset of lanes in bytes, value: each lane writes its value to lane offset / 4, or reads from there.
@@ -103,6 +131,9 @@ constexpr TableRow kRows[] = {
     {"v_writelane_b32", &write_lane, 0, {kU, kU, kU}},
     {"v_mbcnt_lo_u32_b32", &count_below<false>, kDpp, {kU, kU, kU}},
     {"v_mbcnt_hi_u32_b32", &count_below<true>, kDpp, {kU, kU, kU}},
+    {"v_permlane16_b32", &permute_row<false>, kOpSel, {kU, kU, kU, kU}},
+    {"v_permlanex16_b32", &permute_row<true>, kOpSel, {kU, kU, kU, kU}},
+    {"v_permlane64_b32", &permute_halves, 0, {kU, kU}},
     {"v_swap_b32", &swap, 0, {kU, kU}},
     {"v_nop", &nothing, 0, {}},
     {"ds_permute_b32", &permute<true>, kOffset, {kU, kU, kU}},

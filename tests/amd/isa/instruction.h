@@ -193,5 +193,6 @@ std::span<const TableRow> global_rows();
 std::span<const TableRow> global_atomic_rows();
 std::span<const TableRow> buffer_rows();
 std::span<const TableRow> matrix_rows();
+std::span<const TableRow> wmma_rows();
 
 }  // namespace tf::amd::isa

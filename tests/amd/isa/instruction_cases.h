@@ -17,7 +17,8 @@ struct Case {
   std::vector<std::uint32_t> in;   // v0, v1 ... and s0, s1 ...
   std::vector<std::uint32_t> out;  // v6, v7; of scalar instructions s6, s7
   std::uint32_t mode = kUsualMode;
-  int scc = -1;  // -1: any
+  int scc = -1;   // -1: any
+  int lanes = 0;  // of a wave; 0: of any
 };
 
 constexpr std::uint32_t k1 = 0x3f800000, k2 = 0x40000000, k3 = 0x40400000, kInf = 0x7f800000;
@@ -234,6 +235,18 @@ inline const std::vector<Case> kGfx1100Cases = {
     {"v_maxmin_f16 v6, v0, v1, v2", {0x3c00, 0x4200, 0x4000, 0, 0, 0, 0xabcd0000}, {0xabcd4000}},
     {"v_dot2acc_f32_f16 v6, v0, v1", {0x40003c00, 0x3c004000, 0, 0, 0, 0, k1}, {0x40a00000}},
     {"v_pk_add_f16 v6, v0, v1", {0x40003c00, 0x40003c00}, {0x44004000}},
+    {"v_dot4_i32_iu8 v6, v0, v1, v2 neg_lo:[1,0,0]", {0x01ff0203, 0x02ff0202, 1}, {0xffffff0e}},
+    {"v_dot4_i32_iu8 v6, v0, v1, v2", {0x01ff0203, 0x02020202, 1}, {0x20b}},
+    {"v_dot8_i32_iu4 v6, v0, v1, v2 neg_lo:[1,1,0]", {0xf, 0xf, 1}, {2}},
+    {"v_permlane64_b32 v6, v0", {5, 0, 0, 0, 0, 0, 5}, {5}},
+    // Both halves of a pair read before either writes.
+    {"v_dual_add_f32 v6, v0, v7 :: v_dual_mov_b32 v7, v6", {k1, 0, 0, 0, 0, 0, k3, k2}, {k3, k3}, kUsualMode, -1, 32},
+    {"v_dual_mov_b32 v6, v7 :: v_dual_mov_b32 v7, v6", {0, 0, 0, 0, 0, 0, 1, 2}, {2, 1}, kUsualMode, -1, 32},
+    {"v_dual_fmac_f32 v6, v0, v7 :: v_dual_add_f32 v7, v6, v6",
+     {k2, 0, 0, 0, 0, 0, k1, k2}, {0x40a00000, k2}, kUsualMode, -1, 32},
+    {"v_dual_fmaak_f32 v6, v0, v1, 0x40000000 :: v_dual_mov_b32 v7, v3",
+     {k3, k1, 0, 9}, {0x40a00000, 9}, kUsualMode, -1, 32},
+    {"v_dual_mov_b32 v7, 0 :: v_dual_add_nc_u32 v6, v0, v1", {3, 4, 0, 0, 0, 0, 0, 9}, {7, 0}, kUsualMode, -1, 32},
     // Scalars.
     {"s_and_not1_b32 s6, s0, s1", {7, 2}, {5}, kUsualMode, 1},
     {"s_or_not1_b64 s[6:7], s[0:1], s[2:3]", {0, 0, 0xffffffff, 1}, {0, 0xfffffffe}, kUsualMode, 1},

@@ -215,6 +215,29 @@ void dots(Wave& w, const Instruction& in) {
   }
 }
 
+// neg says of which source the parts have a sign.
+template <int Bits>
+void mixed_dots(Wave& w, const Instruction& in) {
+  const Modifiers& mods = in.mods;
+  if ((mods.present & (kOpSel | kOpSelHi)) != 0 || (mods.neg_lo & 4) != 0 || mods.neg_hi != 0) {
+    unsupported(in, "op_sel, or neg of the sum");
+  }
+  Row room[3];
+  const Row* source[3];
+  for (int k = 0; k < 3; ++k) source[k] = row(w, in, in.op[1 + k], 0, true, room[k]);
+  const auto part = [&](int k, int lane, int at) {
+    const std::uint32_t value = source[k]->lane[lane] >> at & ((1U << Bits) - 1);
+    return bit(mods.neg_lo, k) ? sign_bits(value, Bits) : static_cast<std::int32_t>(value);
+  };
+  Row& out = w.v[in.op[0].index];
+  for (int i = 0; i < kLanes; ++i) {
+    if (w.lanes.lane[i] == 0) continue;
+    std::int64_t sum = sign_bits(source[2]->lane[i], 32);
+    for (int at = 0; at < 32; at += Bits) sum += static_cast<std::int64_t>(part(0, i, at)) * part(1, i, at);
+    out.lane[i] = static_cast<std::uint32_t>(mods.clamp ? saturate_i32(sum) : sum);
+  }
+}
+
 template <bool Signed, int Bits>
 struct IntegerDot {
   static constexpr int kParts = 32 / Bits;
@@ -261,7 +284,9 @@ constexpr TableRow kRows[] = {
         TF_DOT("v_dot2_i32_i16", IntegerDot<true, 16>) TF_DOT("v_dot2_u32_u16", IntegerDot<false, 16>)
             TF_DOT("v_dot4_i32_i8", IntegerDot<true, 8>) TF_DOT("v_dot4_u32_u8", IntegerDot<false, 8>)
                 TF_DOT("v_dot8_i32_i4", IntegerDot<true, 4>) TF_DOT("v_dot8_u32_u4", IntegerDot<false, 4>)
-                    TF_DOT("v_dot2_f32_f16", HalfDot)};
+                    TF_DOT("v_dot2_f32_f16", HalfDot){
+                        "v_dot4_i32_iu8", &mixed_dots<8>, kMods, {Type::kU32, kP, kP, Type::kU32}},
+    {"v_dot8_i32_iu4", &mixed_dots<4>, kMods, {Type::kU32, kP, kP, Type::kU32}}};
 
 }  // namespace
 
