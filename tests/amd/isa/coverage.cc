@@ -55,8 +55,6 @@ int run(int arguments, char** argument) {
     std::fprintf(stderr, "amd_isa_coverage PROCESSOR LANES FILE...: LANES of a wave, 32 or 64\n");
     return 2;
   }
-  TestMemory memory;
-  MemoryView view(memory);
   Code code(*processor, std::string_view(argument[2]) == "32" ? 32 : 64);
   if (!code.problem().empty()) {
     std::fprintf(stderr, "%s\n", code.problem().c_str());
@@ -64,6 +62,8 @@ int run(int arguments, char** argument) {
   }
   Totals totals;
   for (int i = 3; i < arguments; ++i) {
+    TestMemory memory;  // of each: their images may lie where another one lay
+    MemoryView view(memory);
     const auto object = CodeObject::load(argument[i], memory);
     if (object == nullptr) {
       std::fprintf(stderr, "%s is no code object\n", argument[i]);
