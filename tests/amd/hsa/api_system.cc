@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hsa.h, "Initialization and Shut Down", "System and Agent Information", "Instruction Set Architecture".
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 #include "tests/amd/hsa/api.h"
@@ -209,7 +210,16 @@ hsa_status_t isa_info(const Isa& isa, hsa_isa_info_t attribute, void* value) {
 
 using namespace tf::amd::hsa;  // the C functions below
 
-hsa_status_t hsa_init() { return Runtime::init(); }
+hsa_status_t hsa_init() {
+  const hsa_status_t status = Runtime::init();
+  if (status != HSA_STATUS_SUCCESS || std::getenv("HSA_STANDIN_ISA") == nullptr) return status;
+  const Isa& isa = *Runtime::current()->isa;
+  std::string library;
+  if (library_knows(isa, __builtin_return_address(0), library)) return status;
+  Runtime::shut_down();
+  return refuse("hsa_init", std::string(isa.name) + ", which " + library + " does not know",
+                HSA_STATUS_ERROR);
+}
 hsa_status_t hsa_shut_down() { return Runtime::shut_down(); }
 
 hsa_status_t hsa_status_string(hsa_status_t status, const char** text) {

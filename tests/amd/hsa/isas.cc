@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/amd/hsa/isas.h"
 
+#include <dlfcn.h>
+
+#include <fstream>
+#include <iterator>
+
 #include "tests/amd/hsa/report.h"
 
 namespace tf::amd::hsa {
@@ -50,6 +55,15 @@ std::string refusal_of_processor(const Isa& isa, std::uint32_t flags) {
   if ((flags & kXnackMask) == kXnackOn) return "code for " + name + ":xnack+";
   if ((flags & kSrameccMask) == kSrameccOff) return "code for " + name + ":sramecc-";
   return {};
+}
+
+bool library_knows(const Isa& isa, const void* code, std::string& library) {
+  Dl_info info{};
+  if (dladdr(code, &info) == 0 || info.dli_fname == nullptr) return true;
+  library = info.dli_fname;
+  std::ifstream file(library, std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  return bytes.empty() || bytes.find(isa.name) != std::string::npos;
 }
 
 }  // namespace tf::amd::hsa

@@ -24,4 +24,8 @@ const Isa* isa_called(const std::string& name);
 // Whether code with these e_flags runs on `isa` with sramecc on and xnack off. "" or why not.
 std::string refusal_of_processor(const Isa& isa, std::uint32_t flags);
 
+// Whether the library that `code` lies in names the processor anywhere; true where that cannot be read.
+// AMD's 5.2.3 frees what it never allocated where an agent is one that it does not know.
+bool library_knows(const Isa& isa, const void* code, std::string& library);
+
 }  // namespace tf::amd::hsa

@@ -2,8 +2,10 @@
 // The stand-in's agents, as programs find them, and what it refuses.
 #include <hsa/hsa_ven_amd_loader.h>
 
+#include <cstdlib>
 #include <string>
 
+#include "tests/amd/hsa/isas.h"
 #include "tests/amd/hsa/newer.h"
 #include "tests/amd/hsa/test/hsa_fixture.h"
 
@@ -55,6 +57,15 @@ TEST_F(SystemTest, AGpuAgentTellsItsClockItsEnginesAndItsFreeMemory) {
   EXPECT_LE(before, kGpuBytes);
   allocate(gpu_pools_[0].coarse, 1 << 20);
   EXPECT_EQ(ask(HSA_AMD_AGENT_INFO_MEMORY_AVAIL, std::uint64_t{0}), before - (1 << 20));
+}
+
+TEST_F(SystemTest, ALibraryThatDoesNotNameAProcessorDoesNotKnowIt) {
+  std::string library;
+  constexpr Isa kThere{.name = "gfx1100"};
+  EXPECT_TRUE(library_knows(kThere, reinterpret_cast<const void*>(&hsa_init), library));
+  EXPECT_NE(library.find("libhsa-runtime64"), std::string::npos) << library;
+  const auto* of_c = reinterpret_cast<const void*>(&std::getenv);
+  EXPECT_FALSE(library_knows(kThere, of_c, library)) << library;
 }
 
 TEST_F(SystemTest, TheIsaIsNamedWithItsFeatures) {
