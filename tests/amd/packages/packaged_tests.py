@@ -13,9 +13,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 HELP = """Needs root, mmdebstrap, and a whole build of hip-remote. AMD's libamdhip64 (5.7.1; of sid 6.4.3) runs natively
-and below hip-worker, above the stand-in of tests/amd/hsa: the device is the host's cores, which interpret gfx90a code,
-and no AMD hardware takes part. Case by case, as tools/fidelity does; a case that does not end in its time in any way is
-counted as such.
+and below hip-worker, above the stand-in of tests/amd/hsa: the device is the host's cores, which interpret gfx90a code
+(gfx1100 code where a row says so), and no AMD hardware takes part. Case by case, as tools/fidelity does; a case that
+does not end in its time in any way is counted as such.
 
 examples:
   tests/amd/packages/packaged_tests.py --list
@@ -39,6 +39,7 @@ class Tests:
     ours: bool = False     # a program in OURS
     suite: str = 'trixie'
     agents: int = 1  # devices of the stand-in
+    isa: str = 'gfx90a'  # what they are
     walls: bool = True  # False: the stand-in opens other processes' memory by their files, which walls hide
     together: bool = False  # all cases in one process each way: the library takes long to load, or they are many
 
@@ -64,7 +65,10 @@ def lapack(numbers):
     return tuple(f'checkin_lapack/{name}.*/{number}' for name, number in numbers.items())
 
 
-ALL = (
+# Their packages have code for gfx1100, which runs as well: waves of 32 lanes.
+ON_GFX1100 = ('test_rocrand_basic', 'test_rocrand_generator_type', 'test_uniform_distribution', 'test_warp_scan',
+              'test_block_reduce', 'test_device_reduce', 'test_device_scan', 'test_device_select', 'rocthrust_tests')
+ON_GFX90A = (
     Tests(RAND, 'test_rocrand_basic', BASIC),
     Tests(RAND, 'test_rocrand_generator_type'),
     Tests(RAND, 'test_uniform_distribution'),
@@ -100,8 +104,7 @@ ALL = (
     Tests('libhipcub-tests', 'test_hipcub_device_radix_sort', ('Id52/*.SortKeys',), 300, together=True),
     Tests('librocthrust-tests', 'rocthrust_tests', timeout_s=300, ours=True),
     # AMD's runtime 7.2.4.
-    Tests(RAND, 'test_rocrand_basic', ('*create_destroy*', '*set_stream*', 'rocrand_basic_tests.*'), 300,
-          suite='experimental', together=True),
+    Tests(RAND, 'test_rocrand_basic', BASIC, 300, suite='experimental', together=True),
     Tests(RAND, 'test_rocrand_generator_type', suite='experimental'),
     Tests(RAND, 'test_uniform_distribution', suite='experimental'),
     # AMD's runtime 6.4.3.
@@ -117,6 +120,8 @@ ALL = (
     Tests('libggml0-backend-hip llama.cpp', 'llama_text', timeout_s=120, ours=True, suite='sid'),
     Tests('libggml0-backend-hip llama.cpp-tests', 'ggml_operations', timeout_s=300, ours=True, suite='sid'),
 )
+ALL = ON_GFX90A + tuple(dataclasses.replace(one, isa='gfx1100') for one in ON_GFX90A
+                        if one.program in ON_GFX1100 and one.suite == 'trixie')
 
 
 def arguments():
@@ -162,7 +167,8 @@ def carry(build):
 def run(options, tests):
     """The rows of tools/fidelity for the cases of one program."""
     # The worker's surroundings too, which has the devices.
-    surroundings = [f"LD_LIBRARY_PATH={options.build / 'lib/amd-standin'}", f'HSA_STANDIN_AGENTS={tests.agents}']
+    surroundings = [f"LD_LIBRARY_PATH={options.build / 'lib/amd-standin'}", f'HSA_STANDIN_AGENTS={tests.agents}',
+                    f'HSA_STANDIN_ISA={tests.isa}']
     command = ['env', *surroundings, ROOT / 'tools/fidelity',
                tests.folder(), *tests.filters(), '--runtime', 'amd', '--build', options.build, '--json',
                '--timeout', tests.timeout_s, '--jobs', options.jobs, '--ways', ','.join(WAYS),
@@ -184,7 +190,8 @@ def line(version, tests, rows):
     passed = [str(count(way, 'pass', 'skip')) for way in WAYS]
     differ = sum(1 for row in rows if row['differ'])
     cases = f'{len(rows)}' + (f', {late} too slow every way' if late else '')
-    return f"| `{tests.program}` | {version} | {cases} | {' | '.join(passed)} | {differ or 'none'} | {seconds} |"
+    isa = '' if tests.isa == 'gfx90a' else f' ({tests.isa})'
+    return f"| `{tests.program}`{isa} | {version} | {cases} | {' | '.join(passed)} | {differ or 'none'} | {seconds} |"
 
 
 def main():
@@ -192,7 +199,7 @@ def main():
     chosen = [one for one in ALL if not options.programs or one.program in options.programs]
     if options.list:
         for one in chosen:
-            print(one.package, one.program, *one.cases)
+            print(one.package, one.program, one.isa, *one.cases)
         return 0
     carry(options.build)
     differ = 0
