@@ -141,40 +141,65 @@ using i64 = std::int64_t;
 
 constexpr TableRow kRows[] = {
     TF_BUFFER("load_dword", load<Words<1>>) TF_BUFFER("load_dwordx2", load<Words<2>>) TF_BUFFER(
-        "load_dwordx3", load<Words<3>>) TF_BUFFER("load_dwordx4", load<Words<4>>)
-        TF_BUFFER("load_ubyte", load<Small<std::uint8_t>>) TF_BUFFER(
-            "load_sbyte", load<Small<std::int8_t>>) TF_BUFFER("load_ushort", load<Small<std::uint16_t>>)
-            TF_BUFFER("load_sshort", load<Small<std::int16_t>>) TF_BUFFER(
-                "load_ubyte_d16",
-                load<Small<std::uint8_t, Half::kLow>>) TF_BUFFER("load_ubyte_d16_hi",
-                                                                 load<Small<std::uint8_t, Half::kHigh>>)
-                TF_BUFFER("load_sbyte_d16", load<Small<std::int8_t, Half::kLow>>) TF_BUFFER(
-                    "load_sbyte_d16_hi",
-                    load<Small<std::int8_t, Half::kHigh>>) TF_BUFFER("load_short_d16",
-                                                                     load<Small<std::uint16_t, Half::kLow>>)
-                    TF_BUFFER("load_short_d16_hi", load<Small<std::uint16_t, Half::kHigh>>) TF_BUFFER(
-                        "store_dword", store<Words<1>>) TF_BUFFER("store_dwordx2", store<Words<2>>)
-                        TF_BUFFER("store_dwordx3", store<Words<3>>) TF_BUFFER(
-                            "store_dwordx4",
-                            store<Words<4>>) TF_BUFFER("store_byte", store<Small<std::uint8_t>>)
-                            TF_BUFFER("store_short", store<Small<std::uint16_t>>) TF_BUFFER(
-                                "store_byte_d16_hi", store<Small<std::uint8_t, Half::kHigh>>)
-                                TF_BUFFER("store_short_d16_hi", store<Small<std::uint16_t, Half::kHigh>>)
-                                    TF_BUFFER_INTEGERS(32, "") TF_BUFFER_INTEGERS(64, "_x2") TF_BUFFER(
-                                        "atomic_add_f32",
-                                        atomic<Atomic<AddOp<float>, float>>)
-                                        TF_BUFFER("atomic_min_f32", atomic<Atomic<NumberMinOp<float>, float>>)
-                                            TF_BUFFER("atomic_max_f32",
-                                                      atomic<Atomic<NumberMaxOp<float>, float>>)
-                                                TF_BUFFER("atomic_pk_add_f16",
-                                                          atomic<Atomic<PackedHalfAddOp, u32>>)
-                                                    TF_BUFFER("atomic_add_f64",
-                                                              atomic<Atomic<AddOp<double>, double>>)
-                                                        TF_BUFFER("atomic_min_f64",
-                                                                  atomic<Atomic<NumberMinOp<double>, double>>)
+        "load_dwordx3", load<Words<3>>) TF_BUFFER("load_dwordx4",
+                                                  load<Words<4>>) TF_BUFFER("load_ubyte",
+                                                                            load<Small<std::uint8_t>>)
+        TF_BUFFER("load_sbyte", load<Small<std::int8_t>>) TF_BUFFER(
+            "load_ushort", load<Small<std::uint16_t>>) TF_BUFFER("load_sshort", load<Small<std::int16_t>>)
+            TF_BUFFER("load_ubyte_d16", load<Small<std::uint8_t, Half::kLow>>) TF_BUFFER(
+                "load_ubyte_d16_hi",
+                load<Small<std::uint8_t,
+                           Half::kHigh>>) TF_BUFFER("load_sbyte_d16", load<Small<std::int8_t, Half::kLow>>)
+                TF_BUFFER("load_sbyte_d16_hi", load<Small<std::int8_t, Half::kHigh>>) TF_BUFFER(
+                    "load_short_d16",
+                    load<Small<
+                        std::uint16_t,
+                        Half::kLow>>) TF_BUFFER("load_short_d16_hi", load<Small<std::uint16_t, Half::kHigh>>)
+                    TF_BUFFER("load_ubyte_d16 rdna", load<Small<std::uint8_t, Half::kLowOnly>>) TF_BUFFER(
+                        "load_ubyte_d16_hi rdna",
+                        load<Small<std::uint8_t, Half::kHighOnly>>)
+                        TF_BUFFER("load_sbyte_d16 rdna", load<Small<std::int8_t, Half::kLowOnly>>) TF_BUFFER(
+                            "load_sbyte_d16_hi rdna",
+                            load<Small<std::int8_t, Half::kHighOnly>>)
+                            TF_BUFFER("load_short_d16 rdna", load<Small<std::uint16_t, Half::kLowOnly>>)
+                                TF_BUFFER("load_short_d16_hi rdna",
+                                          load<Small<std::uint16_t, Half::kHighOnly>>)
+                                    TF_BUFFER("store_dword", store<Words<1>>) TF_BUFFER(
+                                        "store_dwordx2",
+                                        store<Words<2>>) TF_BUFFER("store_dwordx3", store<Words<3>>)
+                                        TF_BUFFER("store_dwordx4", store<Words<4>>) TF_BUFFER(
+                                            "store_byte",
+                                            store<Small<std::uint8_t>>)
+                                            TF_BUFFER("store_short", store<Small<std::uint16_t>>) TF_BUFFER(
+                                                "store_byte_d16_hi",
+                                                store<Small<std::uint8_t, Half::kHigh>>)
+                                                TF_BUFFER(
+                                                    "store_short_d16_hi",
+                                                    store<
+                                                        Small<std::uint16_t,
+                                                              Half::kHigh>>) TF_BUFFER_INTEGERS(32, "")
+                                                    TF_BUFFER_INTEGERS(64, "_x2") TF_BUFFER(
+                                                        "atomic_add_f32",
+                                                        atomic<Atomic<AddOp<float>, float>>)
+                                                        TF_BUFFER("atomic_min_f32",
+                                                                  atomic<Atomic<NumberMinOp<float>, float>>)
                                                             TF_BUFFER(
-                                                                "atomic_max_f64",
-                                                                atomic<Atomic<NumberMaxOp<double>, double>>)};
+                                                                "atomic_max_f32",
+                                                                atomic<Atomic<NumberMaxOp<float>, float>>)
+                                                                TF_BUFFER(
+                                                                    "atomic_pk_add_f16",
+                                                                    atomic<Atomic<PackedHalfAddOp, u32>>)
+                                                                    TF_BUFFER(
+                                                                        "atomic_add_f64",
+                                                                        atomic<Atomic<AddOp<double>, double>>)
+                                                                        TF_BUFFER(
+                                                                            "atomic_min_f64",
+                                                                            atomic<Atomic<NumberMinOp<double>,
+                                                                                          double>>)
+                                                                            TF_BUFFER("atomic_max_f64",
+                                                                                      atomic<Atomic<
+                                                                                          NumberMaxOp<double>,
+                                                                                          double>>)};
 
 }  // namespace
 

@@ -31,17 +31,25 @@ struct Words {
   }
 };
 
-enum class Half : std::uint8_t { kWhole, kLow, kHigh };
+enum class Half : std::uint8_t { kWhole, kLow, kHigh, kLowOnly, kHighOnly };
 
-// A byte or short of type T, extended; kLow and kHigh: 16 bits into that half (d16). The other one becomes 0,
-// as registers with ECC (sramecc+, which gfx90a always has) are written whole. Tensile's kernels count on it.
+// A byte or short of type T, extended; else 16 bits into one half (d16). With kLow and kHigh the other one
+// becomes 0, as registers with ECC (sramecc+, which gfx90a, gfx940 and gfx942 always have) are written whole:
+// Tensile's kernels count on it. With kLowOnly and kHighOnly it stays, as on gfx1100.
 template <class T, Half Where = Half::kWhole>
 struct Small {
   static constexpr unsigned kBytes = sizeof(T);
   static constexpr int kWords = 1;
   static void put(T value, Row* to, int lane) {
     const auto bits = static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
-    to->lane[lane] = Where == Half::kWhole ? bits : Where == Half::kLow ? bits & 0xffff : bits << 16;
+    const std::uint32_t old = to->lane[lane];
+    switch (Where) {
+      case Half::kWhole: to->lane[lane] = bits; break;
+      case Half::kLow: to->lane[lane] = bits & 0xffff; break;
+      case Half::kHigh: to->lane[lane] = bits << 16; break;
+      case Half::kLowOnly: to->lane[lane] = (old & 0xffff0000) | (bits & 0xffff); break;
+      case Half::kHighOnly: to->lane[lane] = (old & 0xffff) | bits << 16; break;
+    }
   }
   static void load(const std::uint8_t* from, Row* to, int lane) {
     T value;

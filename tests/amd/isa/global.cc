@@ -91,20 +91,26 @@ constexpr Type kA = Type::kAny;
       {"scratch_store_" name, &store<__VA_ARGS__, Space::kScratch>, kOffset | kCache, {kA, kA, kA}},
 
 constexpr TableRow kRows[] = {
-    TF_LOAD("dword", Words<1>) TF_LOAD("dwordx2", Words<2>) TF_LOAD("dwordx3", Words<3>)
-        TF_LOAD("dwordx4", Words<4>) TF_LOAD("ubyte", Small<std::uint8_t>)
-            TF_LOAD("sbyte", Small<std::int8_t>) TF_LOAD("ushort", Small<std::uint16_t>)
-                TF_LOAD("sshort", Small<std::int16_t>) TF_LOAD("ubyte_d16", Small<std::uint8_t, Half::kLow>)
-                    TF_LOAD("ubyte_d16_hi", Small<std::uint8_t, Half::kHigh>)
-                        TF_LOAD("sbyte_d16", Small<std::int8_t, Half::kLow>) TF_LOAD(
-                            "sbyte_d16_hi", Small<std::int8_t, Half::kHigh>)
-                            TF_LOAD("short_d16", Small<std::uint16_t, Half::kLow>) TF_LOAD(
-                                "short_d16_hi", Small<std::uint16_t, Half::kHigh>) TF_STORE("dword", Words<1>)
-                                TF_STORE("dwordx2", Words<2>) TF_STORE("dwordx3", Words<3>)
-                                    TF_STORE("dwordx4", Words<4>) TF_STORE("byte", Small<std::uint8_t>)
-                                        TF_STORE("short", Small<std::uint16_t>)
-                                            TF_STORE("byte_d16_hi", Small<std::uint8_t, Half::kHigh>)
-                                                TF_STORE("short_d16_hi", Small<std::uint16_t, Half::kHigh>)};
+    TF_LOAD("dword", Words<1>) TF_LOAD("dwordx2", Words<2>) TF_LOAD("dwordx3", Words<3>) TF_LOAD(
+        "dwordx4", Words<4>) TF_LOAD("ubyte", Small<std::uint8_t>) TF_LOAD("sbyte", Small<std::int8_t>)
+        TF_LOAD("ushort", Small<std::uint16_t>) TF_LOAD("sshort", Small<std::int16_t>)
+            TF_LOAD("ubyte_d16", Small<std::uint8_t, Half::kLow>) TF_LOAD("ubyte_d16_hi",
+                                                                          Small<std::uint8_t, Half::kHigh>)
+                TF_LOAD("sbyte_d16", Small<std::int8_t, Half::kLow>) TF_LOAD(
+                    "sbyte_d16_hi", Small<std::int8_t, Half::kHigh>) TF_LOAD("short_d16",
+                                                                             Small<std::uint16_t, Half::kLow>)
+                    TF_LOAD("short_d16_hi", Small<std::uint16_t, Half::kHigh>) TF_LOAD(
+                        "ubyte_d16 rdna", Small<std::uint8_t, Half::kLowOnly>)
+                        TF_LOAD("ubyte_d16_hi rdna", Small<std::uint8_t, Half::kHighOnly>) TF_LOAD(
+                            "sbyte_d16 rdna", Small<std::int8_t, Half::kLowOnly>)
+                            TF_LOAD("sbyte_d16_hi rdna", Small<std::int8_t, Half::kHighOnly>) TF_LOAD(
+                                "short_d16 rdna", Small<std::uint16_t, Half::kLowOnly>)
+                                TF_LOAD("short_d16_hi rdna", Small<std::uint16_t, Half::kHighOnly>) TF_STORE(
+                                    "dword", Words<1>) TF_STORE("dwordx2", Words<2>)
+                                    TF_STORE("dwordx3", Words<3>) TF_STORE("dwordx4", Words<4>) TF_STORE(
+                                        "byte", Small<std::uint8_t>) TF_STORE("short", Small<std::uint16_t>)
+                                        TF_STORE("byte_d16_hi", Small<std::uint8_t, Half::kHigh>)
+                                            TF_STORE("short_d16_hi", Small<std::uint16_t, Half::kHigh>)};
 
 }  // namespace
 

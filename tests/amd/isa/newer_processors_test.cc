@@ -109,6 +109,29 @@ TEST(NewerProcessors, AtomicsOfGfx1100AndGfx940) {
   EXPECT_EQ(other.registers_[7].lane[5], 96U);
 }
 
+TEST(NewerProcessors, LoadsOf16BitsLeaveTheOtherHalfOnGfx1100) {
+  if (!known("gfx1100")) GTEST_SKIP() << "no clang 15";
+  Machine machine("gfx1100", 32);
+  const auto address = reinterpret_cast<std::uint64_t>(machine.data_.data());
+  machine.data_[0] = 0x8765fedc;
+  machine.vectors(
+      {static_cast<std::uint32_t>(address), static_cast<std::uint32_t>(address >> 32), 16, 0x8765fedc});
+  machine.execute(one("ds_store_b32 v2, v3", "gfx1100", 32));
+  const std::pair<const char*, std::uint32_t> loads[] = {
+      {"ds_load_u8_d16 v6, v2", 0x112200dc},
+      {"ds_load_i8_d16_hi v6, v2", 0xffdc3344},
+      {"ds_load_u16_d16_hi v6, v2 offset:2", 0x87653344},
+      {"global_load_d16_hi_u8 v6, v[0:1], off", 0x00dc3344},
+      {"global_load_d16_i8 v6, v[0:1], off offset:1", 0x1122fffe},
+      {"global_load_d16_b16 v6, v[0:1], off offset:2", 0x11228765},
+  };
+  for (const auto& [text, loaded] : loads) {
+    machine.registers_[6].lane[3] = 0x11223344;
+    machine.execute(one(text, "gfx1100", 32));
+    EXPECT_EQ(machine.registers_[6].lane[3], loaded) << text;
+  }
+}
+
 // A[i][k] = i + 1 for k = 0, else 0; B[k][j] = j: D[i][j] = (i + 1) * j + 1.
 TEST(NewerProcessors, MatrixProductsOfGfx1100) {
   if (!known("gfx1100")) GTEST_SKIP() << "no clang 15";

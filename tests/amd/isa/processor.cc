@@ -33,8 +33,6 @@ constexpr Renamed kGfx942Names[] = {
 
 #define TF_BOTH_SIZES(name, row) \
   {name "_b32", row "_b32"}, { name "_b64", row "_b64" }
-#define TF_BOTH_HALVES(name, row) \
-  {name, row}, { name "_hi", row "_hi" }
 
 constexpr Renamed kGfx11Names[] = {
     // Scalars.
@@ -100,9 +98,12 @@ constexpr Renamed kGfx11Names[] = {
     {"ds_load_i8", "ds_read_i8"},
     {"ds_load_u16", "ds_read_u16"},
     {"ds_load_i16", "ds_read_i16"},
-    TF_BOTH_HALVES("ds_load_u8_d16", "ds_read_u8_d16"),
-    TF_BOTH_HALVES("ds_load_i8_d16", "ds_read_i8_d16"),
-    TF_BOTH_HALVES("ds_load_u16_d16", "ds_read_u16_d16"),
+    {"ds_load_u8_d16", "ds_read_u8_d16 rdna"},
+    {"ds_load_u8_d16_hi", "ds_read_u8_d16_hi rdna"},
+    {"ds_load_i8_d16", "ds_read_i8_d16 rdna"},
+    {"ds_load_i8_d16_hi", "ds_read_i8_d16_hi rdna"},
+    {"ds_load_u16_d16", "ds_read_u16_d16 rdna"},
+    {"ds_load_u16_d16_hi", "ds_read_u16_d16_hi rdna"},
     {"ds_load_2addr_b32", "ds_read2_b32"},
     {"ds_load_2addr_b64", "ds_read2_b64"},
     {"ds_load_2addr_stride64_b32", "ds_read2st64_b32"},
@@ -132,12 +133,12 @@ constexpr Renamed kGfx11MemoryNames[] = {
     {"load_i8", "load_sbyte"},
     {"load_u16", "load_ushort"},
     {"load_i16", "load_sshort"},
-    {"load_d16_u8", "load_ubyte_d16"},
-    {"load_d16_hi_u8", "load_ubyte_d16_hi"},
-    {"load_d16_i8", "load_sbyte_d16"},
-    {"load_d16_hi_i8", "load_sbyte_d16_hi"},
-    {"load_d16_b16", "load_short_d16"},
-    {"load_d16_hi_b16", "load_short_d16_hi"},
+    {"load_d16_u8", "load_ubyte_d16 rdna"},
+    {"load_d16_hi_u8", "load_ubyte_d16_hi rdna"},
+    {"load_d16_i8", "load_sbyte_d16 rdna"},
+    {"load_d16_hi_i8", "load_sbyte_d16_hi rdna"},
+    {"load_d16_b16", "load_short_d16 rdna"},
+    {"load_d16_hi_b16", "load_short_d16_hi rdna"},
     {"store_b8", "store_byte"},
     {"store_b16", "store_short"},
     {"store_b32", "store_dword"},
