@@ -7,10 +7,9 @@
 #include <algorithm>
 
 namespace tf::amd::isa {
-namespace {
 
-// As llvm-c/Processor.h and llvm-c/DisassemblerTypes.h declare them; the callbacks are not used.
-struct Library {
+// As llvm-c/Target.h and llvm-c/DisassemblerTypes.h declare them; the callbacks are not used.
+struct DisassemblerLibrary {
   void (*target_info)() = nullptr;
   void (*target_mc)() = nullptr;
   void (*target_disassembler)() = nullptr;
@@ -23,6 +22,10 @@ struct Library {
   int version = 0;
 };
 
+namespace {
+
+using Library = DisassemblerLibrary;
+
 template <typename Function>
 void bind(Library& library, void* handle, const char* symbol, Function& to) {
   to = reinterpret_cast<Function>(dlsym(handle, symbol));
@@ -30,15 +33,17 @@ void bind(Library& library, void* handle, const char* symbol, Function& to) {
 }
 
 // The newest that Debian 12 has. Its symbols stay its own: AMD's comgr brings another libLLVM.
-Library load() {
+Library load(int most) {
   Library library;
   void* handle = nullptr;
   struct Name {
     int version;
     const char* file;
   };
-  for (const Name& name : {Name{19, "libLLVM.so.19.1"}, Name{19, "libLLVM-19.so"},
-                           Name{15, "libLLVM-15.so.1"}, Name{14, "libLLVM-14.so.1"}}) {
+  for (const Name& name :
+       {Name{21, "libLLVM.so.21.1"}, Name{19, "libLLVM.so.19.1"}, Name{19, "libLLVM-19.so"},
+        Name{15, "libLLVM-15.so.1"}, Name{14, "libLLVM-14.so.1"}}) {
+    if (name.version > most) continue;
     handle = dlopen(name.file, RTLD_NOW | RTLD_LOCAL);
     library.version = name.version;
     if (handle != nullptr) break;
@@ -60,33 +65,39 @@ Library load() {
   return library;
 }
 
-const Library& library() {
-  static const Library kLibrary = load();
-  return kLibrary;
+// Debian's sid compiles gfx1100 with halves of registers ("v0.h"), which LLVM 19 does not read.
+const Library& library(bool halves) {
+  if (!halves) {
+    static const Library kUsual = load(19);
+    return kUsual;
+  }
+  static const Library kNewest = load(21);
+  return kNewest;
 }
 
 }  // namespace
 
 // libLLVM takes a processor that it does not know for any other, so it is not asked.
-Disassembler::Disassembler(const Processor& processor, int lanes) : problem_(library().problem) {
+Disassembler::Disassembler(const Processor& processor, int lanes)
+    : library_(library(processor.halves_stay)), problem_(library_.problem) {
   if (!problem_.empty()) return;
   const auto decoder = std::find_if(processor.decoders.begin(), processor.decoders.end(),
-                                    [](const Decoder& each) { return each.llvm <= library().version; });
+                                    [&](const Decoder& each) { return each.llvm <= library_.version; });
   const char* features = !processor.wave32 ? ""
                          : lanes == 32     ? "+wavefrontsize32,-wavefrontsize64"
                                            : "-wavefrontsize32,+wavefrontsize64";
   if (decoder != processor.decoders.end()) {
     context_ =
-        library().create("amdgcn-amd-amdhsa", decoder->processor, features, nullptr, 0, nullptr, nullptr);
+        library_.create("amdgcn-amd-amdhsa", decoder->processor, features, nullptr, 0, nullptr, nullptr);
   }
   if (context_ == nullptr) {
-    problem_ = "libLLVM " + std::to_string(library().version) + " has no disassembler for " +
+    problem_ = "libLLVM " + std::to_string(library_.version) + " has no disassembler for " +
                std::string(processor.name);
   }
 }
 
 Disassembler::~Disassembler() {
-  if (context_ != nullptr) library().dispose(context_);
+  if (context_ != nullptr) library_.dispose(context_);
 }
 
 Disassembled Disassembler::read(const void* code, std::uint64_t available, std::uint64_t address) {
@@ -94,7 +105,7 @@ Disassembled Disassembler::read(const void* code, std::uint64_t available, std::
   char text[512] = "";
   const std::lock_guard<std::mutex> lock(one_at_a_time_);
   Disassembled result;
-  result.bytes = static_cast<unsigned>(library().disassemble(
+  result.bytes = static_cast<unsigned>(library_.disassemble(
       context_, static_cast<std::uint8_t*>(const_cast<void*>(code)),  // NOLINT: it only reads
       std::min(available, kInstructionBytesMax), address, text, sizeof text));
   result.text = text;

@@ -16,6 +16,8 @@ struct Disassembled {
   std::string text;    // "v_add_f32_e32 v0, 1.0, v1"
 };
 
+struct DisassemblerLibrary;
+
 // May be used by many threads; one instruction at a time.
 class Disassembler {
  public:
@@ -30,6 +32,7 @@ class Disassembler {
   Disassembled read(const void* code, std::uint64_t available, std::uint64_t address);
 
  private:
+  const DisassemblerLibrary& library_;
   std::string problem_;
   std::mutex one_at_a_time_;
   void* context_ = nullptr;
