@@ -107,9 +107,9 @@ MESSAGE(0x0510, post, Launch) WORK(stream) CAPTURE(asked) REACHES_HOST PROMPT {
   u64 stream;
   u64 start_event;        // 0, or recorded right before the kernel
   u64 stop_event;         // 0, or recorded right after it
-  u32 grid[3];            // in blocks
+  u32 grid[3];            // in blocks; with kLaunchThreads in threads
   u32 block[3];           // in threads
   u32 shared_bytes;
-  u32 flags;              // kLaunchCooperative
+  u32 flags;              // kLaunchCooperative, kLaunchThreads
 };
 TAIL(Launch)

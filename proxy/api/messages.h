@@ -399,7 +399,7 @@ MESSAGE(0x0601, post, BuildKernelNode) NO_WORK REACHES_HOST {
   u32 grid[3];            // in blocks
   u32 block[3];           // in threads
   u32 shared_bytes;
-  u32 flags;              // kLaunchCooperative, kLaunchThreads
+  u32 flags;              // kLaunchCooperative
   u32 dependencies;
   u32 reserved;
 };
