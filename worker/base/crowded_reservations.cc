@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gives each lease a reservation.
 #include "worker/base/crowded_reservations.h"
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Looks at what hipMemMap has done.
 #include "worker/base/silent_maps.h"
 
 #include <cstddef>

@@ -11,9 +11,9 @@ left_out.py names with a reason. --natively runs the same cases without hip-remo
 differ; --left-out runs those that are left out. --agents gives the stand-in so many GPU agents, and runs the cases that
 are about several devices. No AMD hardware takes part.
 
-With AMD's 6.4.3, by hand, where libfmt.so.9 lies in FOLDER:
-tools/debian-chroot --suite sid --bind build/test --bind FOLDER -- env LD_LIBRARY_PATH=FOLDER tests/amd/api/api_test.py \
-    build/test/lib/amd-standin build/test/bin/hip-remote build/test/bin/tests/hip_api_gfx90a shm
+With AMD's 6.4.3 by hand (--suite experimental: 7.2.4), where libfmt.so.9 lies in FOLDER, and B is the build:
+tools/debian-chroot --suite sid --bind B --bind FOLDER -- env LD_LIBRARY_PATH=FOLDER python3 tests/amd/api/api_test.py \
+    B/lib/amd-standin B/bin/hip-remote B/bin/tests/hip_api_gfx90a shm
 """
 import argparse
 import concurrent.futures
