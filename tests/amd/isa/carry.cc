@@ -47,6 +47,7 @@ void carry(Wave& w, const Instruction& in) {
 }
 
 // d, a, b, bits: b where the lane's bit is set.
+template <Type Of>
 void select(Wave& w, const Instruction& in) {
   Row room[2];
   const Row* first = row(w, in, in.op[1], 0, true, room[0]);
@@ -60,7 +61,7 @@ void select(Wave& w, const Instruction& in) {
   for (int i = 0; i < kLanes; ++i) {
     out[i] = merge(merge(second->lane[i], first->lane[i], bits.lane[i]), out[i], mask[i]);
   }
-  if (in.post) write_back(w, in, target, Type::kU32);
+  if (in.post) write_back(w, in, target, Of);
 }
 
 // d (two words), carry out, a, b, c (two words).
@@ -140,7 +141,8 @@ constexpr TableRow kRows[] = {
     {"v_addc_co_u32", &carry<Carry::kAdd, true>, kCarry, {kU, kM, kU, kU, kM}},
     {"v_subb_co_u32", &carry<Carry::kSub, true>, kCarry, {kU, kM, kU, kU, kM}},
     {"v_subbrev_co_u32", &carry<Carry::kSubRev, true>, kCarry, {kU, kM, kU, kU, kM}},
-    {"v_cndmask_b32", &select, kSdwa | kDpp, {kU, kU, kU, kM}},
+    {"v_cndmask_b16", &select<Type::kU16>, 0, {Type::kU16, Type::kU16, Type::kU16, kM}},
+    {"v_cndmask_b32", &select<Type::kU32>, kSdwa | kDpp, {kU, kU, kU, kM}},
     {"v_mad_u64_u32", &multiply_add<U32>, 0, {Type::kU64, kM, kU, kU, Type::kU64}},
     {"v_mad_i64_i32", &multiply_add<I32>, 0, {Type::kI64, kM, kU, kU, Type::kI64}},
     {"v_div_scale_f32", &scale<F32>, 0, {Type::kF32, kM, Type::kF32, Type::kF32, Type::kF32}},

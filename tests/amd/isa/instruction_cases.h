@@ -230,6 +230,8 @@ inline const std::vector<Case> kGfx1100Cases = {
     {"v_cvt_f16_f32 v6, v0", {k1, 0, 0, 0, 0, 0, 0xabcd0000}, {0xabcd3c00}},
     {"v_and_b16 v6, v0, v1", {0xff, 0x0f3c, 0, 0, 0, 0, 0xabcd0000}, {0xabcd003c}},
     {"v_not_b16 v6, v0", {0xff, 0, 0, 0, 0, 0, 0xabcd0000}, {0xabcdff00}},
+    {"v_cndmask_b16 v6, v0, v1, s4", {0x1111, 0x2222, 0, 0, ~0U, 0, 0xabcd0000}, {0xabcd2222}, kUsualMode, -1, 32},
+    {"v_cndmask_b16 v6, v0, v1, s4", {0x1111, 0x2222, 0, 0, 0, 0, 0xabcd0000}, {0xabcd1111}, kUsualMode, -1, 32},
     {"v_cvt_i32_i16 v6, v0", {0x12348000}, {0xffff8000}},
     {"v_cvt_u32_u16 v6, v0", {0x12348000}, {0x8000}},
     {"v_maxmin_f16 v6, v0, v1, v2", {0x3c00, 0x4200, 0x4000, 0, 0, 0, 0xabcd0000}, {0xabcd4000}},
