@@ -69,7 +69,7 @@ def lapack(numbers):
 ON_GFX1100 = ('test_rocrand_basic', 'test_rocrand_generator_type', 'test_uniform_distribution', 'test_warp_scan',
               'test_block_reduce', 'test_device_reduce', 'test_device_scan', 'test_device_select', 'rocthrust_tests',
               'rocsparse_tests', 'test_hipcub_warp_scan', 'test_hipcub_device_reduce', 'test_hipcub_device_scan',
-              'llama_text')
+              'llama_text', 'ggml_operations')
 ON_GFX90A = (
     Tests(RAND, 'test_rocrand_basic', BASIC),
     Tests(RAND, 'test_rocrand_generator_type'),
