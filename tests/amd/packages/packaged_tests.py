@@ -123,7 +123,7 @@ ON_GFX90A = (
     Tests('libggml0-backend-hip llama.cpp-tests', 'ggml_operations', timeout_s=300, ours=True, suite='sid'),
 )
 ALL = ON_GFX90A + tuple(dataclasses.replace(one, isa='gfx1100') for one in ON_GFX90A
-                        if one.program in ON_GFX1100 and one.suite == 'trixie')
+                        if one.program in ON_GFX1100 and (one.suite == 'trixie' or one.ours))
 
 
 def arguments():
