@@ -189,6 +189,8 @@ MESSAGE(0x0222, call, MapPhysical) {
   u64 bytes;
   u64 offset;
   u64 memory;
+  u64 range;              // what hipMemAddressReserve gave, and `address` lies in
+  u64 range_bytes;
 };
 
 // Whole mappings, side by side. Waits until no device is busy.

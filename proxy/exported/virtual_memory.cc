@@ -136,6 +136,9 @@ hipError_t hipMemMap(ApiCall& call, void* pointer, size_t bytes, size_t offset,
   request.bytes = bytes;
   request.offset = offset;
   request.memory = raw_of(handle);
+  const protocol::AddressWindow range = account.range_of(request.address);
+  request.range = range.base;
+  request.range_bytes = range.bytes;
   int device = account.find(raw_of(handle))->device;
   error = call.client().connection().call(device, request);
   if (error != hipSuccess) return call.finish(error);

@@ -118,6 +118,12 @@ hipError_t VirtualMemoryMap::release(std::uint64_t handle, Memory& gone) {
   return hipSuccess;
 }
 
+protocol::AddressWindow VirtualMemoryMap::range_of(std::uint64_t address) const {
+  const auto next = reservations_.upper_bound(address);
+  if (next == reservations_.begin()) return {};
+  return {std::prev(next)->first, std::prev(next)->second};
+}
+
 hipError_t VirtualMemoryMap::check_map(std::uint64_t address, std::uint64_t bytes, std::uint64_t offset,
                                        std::uint64_t handle) const {
   const PhysicalMemory* memory = find(handle);

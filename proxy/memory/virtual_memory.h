@@ -58,6 +58,8 @@ class VirtualMemoryMap {
   // Drops a reference. If it was the last owner, `gone` gets the memory, which the worker must free.
   hipError_t release(std::uint64_t handle, Memory& gone) TF_REQUIRES(order_);
 
+  // The reserved range that `address` lies in. REQUIRES: check_map() of it
+  protocol::AddressWindow range_of(std::uint64_t address) const TF_REQUIRES(order_);
   hipError_t check_map(std::uint64_t address, std::uint64_t bytes, std::uint64_t offset,
                        std::uint64_t handle) const TF_REQUIRES(order_);
   void mapped(std::uint64_t address, std::uint64_t bytes, std::uint64_t handle) TF_REQUIRES(order_);

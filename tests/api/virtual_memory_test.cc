@@ -82,6 +82,32 @@ TEST_F(VirtualMemory, AFillIsDoneBeforeItsAccessGoes) {
   unmake(base, granularity_, handle);
 }
 
+// AMD's 7.2 compares sizes of all mappings of a range.
+TEST_F(VirtualMemory, RangesHaveMappingsOfTheirOwnSizes) {
+  for (const bool large_first : {false, true}) {
+    void* base[2] = {};
+    hipMemGenericAllocationHandle_t handle[2] = {};
+    const std::size_t bytes[2] = {(large_first ? 2 : 1) * granularity_, (large_first ? 1 : 2) * granularity_};
+    for (int range = 0; range < 2; ++range) {
+      HIP_OK(hipMemAddressReserve(&base[range], 4 * granularity_, 0, nullptr, 0));
+      HIP_OK(hipMemCreate(&handle[range], bytes[range], &prop_, 0));
+      HIP_OK(hipMemMap(base[range], bytes[range], 0, handle[range], 0));
+    }
+    for (int range = 0; range < 2; ++range) {
+      HIP_OK(allow(base[range], bytes[range]));
+      HIP_OK(hipMemset(base[range], 7 + range, bytes[range]));
+    }
+    for (int range = 0; range < 2; ++range) {
+      std::vector<unsigned char> back(bytes[range]);
+      HIP_OK(hipMemcpy(back.data(), base[range], bytes[range], hipMemcpyDeviceToHost));
+      EXPECT_TRUE(back == std::vector<unsigned char>(bytes[range], static_cast<unsigned char>(7 + range)));
+      HIP_OK(hipMemUnmap(base[range], bytes[range]));
+      HIP_OK(hipMemRelease(handle[range]));
+      HIP_OK(hipMemAddressFree(base[range], 4 * granularity_));
+    }
+  }
+}
+
 TEST_F(VirtualMemory, ContentsFollowTheHandle) {
   void* first = nullptr;
   void* second = nullptr;

@@ -24,7 +24,8 @@ struct VmmFunctions {
   decltype(&::hipMemUnmap) unmap = nullptr;
   decltype(&::hipMemSetAccess) set_access = nullptr;
   decltype(&::hipMemGetAllocationGranularity) granularity = nullptr;
-  bool maps_parts = true;  // of a handle; else it may fail, or not
+  bool maps_parts = true;     // false: only whole handles
+  bool ranges_apart = false;  // each of the client's ranges needs a reservation of its own
 
   bool complete() const {
     return address_reserve && address_free && create && release && map && unmap && set_access && granularity;

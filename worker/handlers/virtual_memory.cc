@@ -38,7 +38,8 @@ void release_physical(Call& call, const protocol::ReleasePhysicalRequest& reques
 }
 
 void map_physical(Call& call, const protocol::MapPhysicalRequest& request) {
-  call.reply(call.session().physical.map(request.address, request.bytes, request.offset, request.memory));
+  call.reply(call.session().physical.map(request.address, request.bytes, request.offset, request.memory,
+                                         {request.range, request.range_bytes}));
 }
 
 // The runtime would wait too, but then client callbacks that hold up its streams would never finish.

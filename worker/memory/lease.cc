@@ -76,6 +76,7 @@ void reserve_for_client(const VmmFunctions& vmm, protocol::WorkerSnapshot& snaps
   for (const std::uint64_t bytes : kReservationBytes) {
     for (const std::uint64_t base : kWindowBases) {
       if (!reserve_at(vmm.range_reserve, vmm.range_free, base + taken, bytes, granularity)) continue;
+      if (vmm.ranges_apart) static_cast<void>(vmm.range_free(reinterpret_cast<void*>(base + taken), bytes));
       snapshot.reservations = {base + taken, bytes};
       return;
     }

@@ -14,6 +14,8 @@ namespace tf::worker {
 PhysicalMemory::~PhysicalMemory() {
   for (const auto& [address, mapping] : mappings_)
     own_calls_.pass_on(hip_.hipMemUnmap(pointer_to(address), mapping.bytes));
+  for (const auto& [base, range] : ranges_)
+    own_calls_.pass_on(vmm_.range_free(pointer_to(base), range.bytes));
   for (const auto& [raw, physical] : physical_) own_calls_.pass_on(hip_.hipMemRelease(physical.memory));
 }
 
@@ -80,33 +82,67 @@ hipError_t PhysicalMemory::release(std::uint64_t raw) {
   return hip_.hipMemRelease(physical.memory);
 }
 
+// Where each range has a reservation of the runtime's: makes that with the first mapping.
+hipError_t PhysicalMemory::enter(const protocol::AddressWindow& range, std::uint64_t address,
+                                 std::uint64_t bytes) {
+  if (!vmm_.ranges_apart) return hipSuccess;
+  const bool inside = reserved(range.base, range.bytes) && address >= range.base && bytes <= range.bytes &&
+                      address - range.base <= range.bytes - bytes;
+  if (!inside) return hipErrorInvalidValue;
+  const auto found = ranges_.find(range.base);
+  if (found != ranges_.end() && found->second.bytes == range.bytes)
+    return ++found->second.mappings, hipSuccess;
+  if (overlaps(ranges_, range.base, range.bytes)) return hipErrorInvalidValue;
+  void* const wanted = pointer_to(range.base);
+  void* got = nullptr;
+  const hipError_t error = vmm_.range_reserve(&got, range.bytes, 0, wanted, 0);
+  if (error != hipSuccess) return error;
+  if (got != wanted) return own_calls_.pass_on(vmm_.range_free(got, range.bytes)), hipErrorOutOfMemory;
+  ranges_.emplace(range.base, Range{range.bytes, 1});
+  return hipSuccess;
+}
+
+void PhysicalMemory::leave(std::uint64_t range) {
+  const auto found = ranges_.find(range);
+  if (found == ranges_.end() || --found->second.mappings != 0) return;
+  own_calls_.pass_on(vmm_.range_free(pointer_to(range), found->second.bytes));
+  ranges_.erase(found);
+}
+
 hipError_t PhysicalMemory::map(std::uint64_t address, std::uint64_t bytes, std::uint64_t offset,
-                               std::uint64_t raw) {
+                               std::uint64_t raw, const protocol::AddressWindow& range) {
   const auto found = physical_.find(raw);
   if (found == physical_.end()) return hipErrorInvalidHandle;
   Physical& physical = found->second;
   if (offset > physical.bytes || bytes > physical.bytes - offset) return hipErrorInvalidValue;
+  // A runtime that maps no parts may count a reference for what it then does not map.
+  if (!vmm_.maps_parts && bytes != physical.bytes) return hipErrorInvalidValue;
   if (!reserved(address, bytes) || overlaps(mappings_, address, bytes)) return hipErrorInvalidValue;
   if (mappings_.size() >= kMappingsMax) return hipErrorOutOfMemory;
-  const hipError_t error = hip_.hipMemMap(pointer_to(address), bytes, offset, physical.memory, 0);
+  hipError_t error = enter(range, address, bytes);
   if (error != hipSuccess) return error;
-  mappings_.emplace(address, Mapping{bytes, raw, false});
+  error = hip_.hipMemMap(pointer_to(address), bytes, offset, physical.memory, 0);
+  if (error != hipSuccess) return leave(range.base), error;
+  mappings_.emplace(address, Mapping{bytes, raw, range.base, false});
   ++physical.mappings;
   return hipSuccess;
 }
 
 hipError_t PhysicalMemory::unmap(std::uint64_t address, std::uint64_t bytes) {
   if (!is_mapped(address, bytes)) return hipErrorInvalidValue;
-  // One by one: AMD's runtime 6.4 ends one mapping at a time, and says that it has ended all.
+  hipError_t first = hipSuccess;
+  // One by one: AMD's runtime 6.4 ends one mapping at a time, and says that it has ended all. What cannot be
+  // ended is forgotten as well: the client's account has to be this one.
   for (auto mapping = mappings_.find(address);
        mapping != mappings_.end() && mapping->first - address < bytes;) {
     const hipError_t error = hip_.hipMemUnmap(pointer_to(mapping->first), mapping->second.bytes);
-    if (error != hipSuccess) return error;
+    if (first == hipSuccess) first = error;
     if (mapping->second.reachable) addresses_.remove(mapping->first);
     --physical_.at(mapping->second.physical).mappings;
+    leave(mapping->second.range);
     mapping = mappings_.erase(mapping);
   }
-  return hipSuccess;
+  return first;
 }
 
 hipError_t PhysicalMemory::show(Mappings::iterator mapping, bool reachable) {
@@ -122,17 +158,35 @@ hipError_t PhysicalMemory::show(Mappings::iterator mapping, bool reachable) {
 hipError_t PhysicalMemory::set_access(std::uint64_t address, std::uint64_t bytes,
                                       std::span<const hipMemAccessDesc> wishes) {
   if (wishes.empty() || !is_mapped(address, bytes)) return hipErrorInvalidValue;
-  hipError_t error = hip_.hipMemSetAccess(pointer_to(address), bytes, wishes.data(), wishes.size());
-  const auto first = mappings_.find(address);
-  const bool one_by_one = error != hipSuccess && first->second.bytes != bytes;  // ROCr 6.0 takes no several
-  for (auto mapping = first; mapping != mappings_.end() && mapping->first - address < bytes; ++mapping) {
+  const hipError_t together = hip_.hipMemSetAccess(pointer_to(address), bytes, wishes.data(), wishes.size());
+  // ROCr 6.0 takes one mapping at a time.
+  const bool several = mappings_.find(address)->second.bytes != bytes;
+  const hipError_t error =
+      together != hipSuccess && several ? set_access_one_by_one(address, bytes, wishes) : together;
+  const hipError_t shown = show_all(address, bytes);
+  return error != hipSuccess ? error : shown;
+}
+
+hipError_t PhysicalMemory::set_access_one_by_one(std::uint64_t address, std::uint64_t bytes,
+                                                 std::span<const hipMemAccessDesc> wishes) {
+  for (auto mapping = mappings_.find(address); mapping != mappings_.end() && mapping->first - address < bytes;
+       ++mapping) {
     void* const begin = pointer_to(mapping->first);
-    if (one_by_one) error = hip_.hipMemSetAccess(begin, mapping->second.bytes, wishes.data(), wishes.size());
-    if (error != hipSuccess) return error;
-    error = show(mapping, is_reachable(mapping->first));
+    const hipError_t error = hip_.hipMemSetAccess(begin, mapping->second.bytes, wishes.data(), wishes.size());
     if (error != hipSuccess) return error;
   }
-  return error;
+  return hipSuccess;
+}
+
+// What the runtime now says of each mapping, also after an error.
+hipError_t PhysicalMemory::show_all(std::uint64_t address, std::uint64_t bytes) {
+  hipError_t first = hipSuccess;
+  for (auto mapping = mappings_.find(address); mapping != mappings_.end() && mapping->first - address < bytes;
+       ++mapping) {
+    const hipError_t error = show(mapping, is_reachable(mapping->first));
+    if (first == hipSuccess) first = error;
+  }
+  return first;
 }
 
 bool PhysicalMemory::is_reachable(std::uint64_t address) const {

@@ -36,7 +36,7 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
       lease_files(hip, own_calls, std::move(setup.lease_socket)),
       arrays(hip, own_calls, quota),
       textures(hip, setup.optional.surfaces, own_calls, addresses, arrays),
-      physical(hip, own_calls, setup.snapshot, addresses, {quota, foreign_quota}),
+      physical(hip, setup.optional.vmm, own_calls, setup.snapshot, addresses, {quota, foreign_quota}),
       host_parts(hip, own_calls, setup.snapshot, addresses, share),
       host_mirror(setup.optional.runs_on_host != nullptr && setup.optional.runs_on_host() != 0),
       mirror_orders(host_mirror, bulk, mover, life),

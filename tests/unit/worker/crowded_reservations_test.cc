@@ -57,34 +57,33 @@ hipError_t set_access_there(void* address, std::size_t, const hipMemAccessDesc*,
   return hipErrorInvalidValue;
 }
 
-const VmmFunctions& mended() {
-  static const VmmFunctions functions = [] {
-    protocol::HipTable hip;
-    hip.hipRuntimeGetVersion = [](int* version) {
-      *version = 70'253'211;
-      return hipSuccess;
-    };
-    VmmFunctions vmm;
-    vmm.range_reserve = vmm.address_reserve = reserve;
-    vmm.range_free = vmm.address_free = free_range;
-    vmm.create = [](hipMemGenericAllocationHandle_t*, std::size_t, const hipMemAllocationProp*,
-                    unsigned long long) { return hipSuccess; };
-    vmm.release = [](hipMemGenericAllocationHandle_t) { return hipSuccess; };
-    vmm.map = map_there;
-    vmm.unmap = unmap_there;
-    vmm.set_access = set_access_there;
-    vmm.granularity = [](std::size_t*, const hipMemAllocationProp*, hipMemAllocationGranularity_flags) {
-      return hipSuccess;
-    };
-    mend_crowded_reservations(hip, vmm);
-    return vmm;
-  }();
-  return functions;
+template <int kVersion>
+VmmFunctions mended() {
+  protocol::HipTable hip;
+  hip.hipRuntimeGetVersion = [](int* version) {
+    *version = kVersion;
+    return hipSuccess;
+  };
+  VmmFunctions vmm;
+  vmm.range_reserve = vmm.address_reserve = reserve;
+  vmm.range_free = vmm.address_free = free_range;
+  vmm.create = [](hipMemGenericAllocationHandle_t*, std::size_t, const hipMemAllocationProp*,
+                  unsigned long long) { return hipSuccess; };
+  vmm.release = [](hipMemGenericAllocationHandle_t) { return hipSuccess; };
+  vmm.map = map_there;
+  vmm.unmap = unmap_there;
+  vmm.set_access = set_access_there;
+  vmm.granularity = [](std::size_t*, const hipMemAllocationProp*, hipMemAllocationGranularity_flags) {
+    return hipSuccess;
+  };
+  mend_crowded_reservations(hip, vmm);
+  return vmm;
 }
 
 TEST(CrowdedReservations, AreNone) {
   reservations = {};
-  const VmmFunctions& vmm = mended();
+  const VmmFunctions vmm = mended<70'253'211>();
+  EXPECT_TRUE(vmm.ranges_apart);
   const auto memory = reinterpret_cast<hipMemGenericAllocationHandle_t>(0x1000);
   void* window = nullptr;
   ASSERT_EQ(vmm.address_reserve(&window, kWindow, 0, kBase, 0), hipSuccess);
@@ -102,12 +101,14 @@ TEST(CrowdedReservations, AreNone) {
   EXPECT_EQ(vmm.address_free(window, kWindow), hipSuccess);
 }
 
-// Programs change the access of their mappings together.
-TEST(CrowdedReservations, OfTheClientStay) {
+TEST(CrowdedReservations, AreThoseOfHip6) {
   reservations = {};
-  void* range = nullptr;
-  ASSERT_EQ(mended().range_reserve(&range, kWindow, 0, kBase, 0), hipSuccess);
+  const VmmFunctions vmm = mended<60'443'484>();
+  EXPECT_FALSE(vmm.ranges_apart);
+  void* window = nullptr;
+  ASSERT_EQ(vmm.address_reserve(&window, kWindow, 0, kBase, 0), hipSuccess);
   EXPECT_EQ(reservations.reserved.size(), 1U);
+  EXPECT_EQ(vmm.map, map_there);
 }
 
 }  // namespace
