@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of AMD's defects a runtime has, and which value of what AMD has changed.
+// What differs between releases of AMD's runtime.
 #pragma once
-
-#include <cstdint>
 
 #include "hipcore/wire/gen/hip_table.h"
 
@@ -23,18 +21,6 @@ inline bool is_older_than(int version, const protocol::HipTable& runtime) {
 // (hipIpcMemLazyEnablePeerAccess).
 inline unsigned ipc_open_flags(const protocol::HipTable& runtime) {
   return is_older_than(kRocm60, runtime) ? 0 : 1;
-}
-
-// hipMemImportFromShareableHandle() of a descriptor, which stays the caller's. Up to HIP 6 it takes a pointer
-// to it, 7.2 takes its number. Which one a 7.0 takes is not known here, and who reads a number as a pointer
-// crashes: so the pointer is tried first.
-inline hipError_t import_physical(const protocol::HipTable& runtime, int descriptor,
-                                  hipMemGenericAllocationHandle_t& memory) {
-  constexpr auto kType = hipMemHandleTypePosixFileDescriptor;
-  const hipError_t error = runtime.hipMemImportFromShareableHandle(&memory, &descriptor, kType);
-  if (error == hipSuccess || is_older_than(kRocm70, runtime)) return error;
-  void* const number = reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor));
-  return runtime.hipMemImportFromShareableHandle(&memory, number, kType);
 }
 
 }  // namespace tf::worker

@@ -8,6 +8,7 @@
 
 #include "transport/net/fd.h"
 #include "worker/memory/allocation_wish.h"
+#include "worker/memory/import_form.h"
 
 namespace tf::worker {
 namespace {
@@ -70,7 +71,7 @@ MemoryAbilities probe_memory(const protocol::HipTable& hip, const VmmFunctions& 
       hip.hipMemExportToShareableHandle(&descriptor, memory, hipMemHandleTypePosixFileDescriptor, 0);
   const net::OwnedFd file(descriptor);
   MemoryAbilities abilities;
-  abilities.shared = exported == hipSuccess && file;
+  abilities.shared = exported == hipSuccess && file && find_import_form(hip, file.get());
   abilities.mapped = abilities.shared && can_map(hip, vmm, address, bytes, memory, file.get());
   static_cast<void>(vmm.release(memory));
   return abilities;

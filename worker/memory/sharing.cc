@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "worker/base/channel.h"
-#include "worker/base/runtime_version.h"
+#include "worker/memory/import_form.h"
 #include "worker/memory/pointer_to.h"
 
 namespace tf::worker {
