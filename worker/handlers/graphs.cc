@@ -14,10 +14,11 @@ void add_node(Call& call, const Request& request) {
 }
 
 // AMD's runtime from 6.x on prepares a graph's kernels on the current device, and crashes where they are of
-// another one.
-hipError_t use_device_of(SessionState& session, std::uint64_t build) {
-  const int device = session.graphs.kernel_device(build);
-  return device < 0 ? hipSuccess : session.device.use(device);
+// another one. 7.2 fills with a kernel of the current device. Negative: any device will do.
+void use_for(Call& call, std::uint64_t build, int device) {
+  if (device < 0) return;
+  const hipError_t error = call.session().device.use(device);
+  if (error != hipSuccess) call.session().graphs.fail(build, error);
 }
 
 }  // namespace
@@ -33,19 +34,17 @@ void build_kernel_node(Call& call, const protocol::BuildKernelNodeRequest& reque
   if (!call.use_device()) return;
   SessionState& session = call.session();
   const Object* const function = session.objects.find(protocol::HandleKind::kFunction, request.function);
-  const hipError_t error = function != nullptr ? session.device.use(function->device) : hipSuccess;
-  if (error != hipSuccess) return call.finish(error);
+  use_for(call, request.exec, function != nullptr ? function->device : -1);
   session.graphs.add(request, call.tail());
   call.finish(hipSuccess);
 }
 
-// AMD's runtime 7.2 fills with a kernel of the current device.
 void build_fill_node(Call& call, const protocol::BuildFillNodeRequest& request) {
   if (!call.use_device()) return;
   SessionState& session = call.session();
   const AddressMap::Range* const range = session.addresses.find(request.target, 0);
-  const hipError_t error = range != nullptr ? session.device.use(range->device) : hipSuccess;
-  if (error != hipSuccess) return call.finish(error);
+  const bool of_a_device = range != nullptr && !session.host_parts.holds(request.target, 1);
+  use_for(call, request.exec, of_a_device ? range->device : -1);
   session.graphs.add(request, call.tail());
   call.finish(hipSuccess);
 }
@@ -58,14 +57,15 @@ void instantiate_graph(Call& call, const protocol::InstantiateGraphRequest& requ
   if (!call.use_device()) return;
   SessionState& session = call.session();
   const int device = session.device.get();
-  const hipError_t error = use_device_of(session, request.exec);
-  call.reply(error != hipSuccess ? error : session.graphs.instantiate(request.exec, device));
+  use_for(call, request.exec, session.graphs.device_of(request.exec));
+  call.reply(session.graphs.instantiate(request.exec, device));
 }
 
 void update_graph(Call& call, const protocol::UpdateGraphRequest& request) {
   if (!call.use_device()) return;
-  const hipError_t error = use_device_of(call.session(), request.built);
-  call.reply(error != hipSuccess ? error : call.session().graphs.update(request.exec, request.built));
+  SessionState& session = call.session();
+  use_for(call, request.built, session.graphs.device_of(request.built));
+  call.reply(session.graphs.update(request.exec, request.built));
 }
 
 void launch_graph(Call& call, const protocol::LaunchGraphRequest& request) {

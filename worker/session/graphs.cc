@@ -139,6 +139,9 @@ void Graphs::add(const protocol::BuildFillNodeRequest& request, std::span<const 
                     !__builtin_mul_overflow(request.width, std::uint64_t{element}, &bytes) &&
                     addresses_.holds_box(request.target, request.pitch, 0, bytes, request.height, 1);
   if (!sane) return finish(*build, hipErrorInvalidValue, nullptr, {});
+  const AddressMap::Range* const range = addresses_.find(request.target, 0);
+  if (build->fill_device < 0 && range != nullptr && !host_parts_.holds(request.target, 1))
+    build->fill_device = range->device;
   hipMemsetParams parameters{};
   parameters.dst = reinterpret_cast<void*>(request.target);
   parameters.elementSize = element;
@@ -219,9 +222,15 @@ void Graphs::add(const protocol::BuildEmptyNodeRequest& request, std::span<const
   finish(*build, error, node, {1, before.size(), tail.size()});
 }
 
-int Graphs::kernel_device(std::uint64_t build) const {
+void Graphs::fail(std::uint64_t build, hipError_t error) {
   const auto found = builds_.find(build);
-  return found == builds_.end() ? -1 : found->second.kernel_device;
+  if (found != builds_.end() && found->second.error == hipSuccess) found->second.error = error;
+}
+
+int Graphs::device_of(std::uint64_t build) const {
+  const auto found = builds_.find(build);
+  if (found == builds_.end()) return -1;
+  return found->second.kernel_device >= 0 ? found->second.kernel_device : found->second.fill_device;
 }
 
 hipError_t Graphs::instantiate(std::uint64_t exec, int device) {

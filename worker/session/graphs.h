@@ -53,9 +53,11 @@ class Graphs {
   void add(const protocol::BuildCopyNodeRequest& request, std::span<const std::byte> tail);
   void add(const protocol::BuildEmptyNodeRequest& request, std::span<const std::byte> tail);
 
-  // Of the first kernel in what is being built; negative: there is none.
-  int kernel_device(std::uint64_t build) const;
-  // Both end the build, whatever the result. REQUIRES: kernel_device() is current. `device`: where the
+  // Nothing can be made of this build any more, for this reason.
+  void fail(std::uint64_t build, hipError_t error);
+  // That of its first kernel, else of its first fill; negative: there is none.
+  int device_of(std::uint64_t build) const;
+  // Both end the build, whatever the result. REQUIRES: device_of() is current. `device`: where the
   // program instantiates it.
   hipError_t instantiate(std::uint64_t exec, int device);
   hipError_t update(std::uint64_t exec, std::uint64_t built);
@@ -81,6 +83,7 @@ class Graphs {
     Size size;
     std::set<std::uint64_t> arrays;  // that its nodes name, by their first levels' bases
     int kernel_device = -1;          // of the first kernel
+    int fill_device = -1;            // of the first fill of a device's memory
     hipError_t error = hipSuccess;   // the first
   };
   // Of an executable graph.

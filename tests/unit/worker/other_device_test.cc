@@ -90,7 +90,7 @@ TEST_F(OtherDevice, AFillNodeIsMadeOnTheMemorys) {
   rig_->hip().hipGraphAddMemsetNode = [](hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, std::size_t,
                                          const hipMemsetParams*) {
     note_device();
-    return hipErrorInvalidValue;
+    return hipSuccess;
   };
   protocol::BuildFillNodeRequest request{};
   request.exec = protocol::Handle(protocol::HandleKind::kGraphExec, 1, 3).raw();
@@ -99,11 +99,18 @@ TEST_F(OtherDevice, AFillNodeIsMadeOnTheMemorys) {
   request.width = request.pitch = 64;
   request.height = 1;
   ASSERT_TRUE(rig_->session().addresses.add(request.target, 4096, 1));
+  rig_->hip().hipGraphInstantiate = [](hipGraphExec_t*, hipGraph_t, hipGraphNode_t*, char*, std::size_t) {
+    note_device();
+    return hipErrorInvalidDeviceFunction;
+  };
   rig_->start();
   rig_->post(protocol::BuildGraphRequest{request.exec});
   rig_->post(request);
   EXPECT_EQ(rig_->synchronize(0), hipSuccess);
   EXPECT_EQ(device_then, 1);
+  device_then = -1;
+  EXPECT_EQ(rig_->call(protocol::InstantiateGraphRequest{request.exec}), hipErrorInvalidDeviceFunction);
+  EXPECT_EQ(device_then, 1) << "a graph of fills only";
 }
 
 TEST_F(OtherDevice, AGraphIsInstantiatedOnItsKernels) {
