@@ -136,7 +136,9 @@ bool lies_among_our_own(const std::string& file) {
 void* find_compiler(void* library, const std::string& path) {
   constexpr const char* kFunction = "hiprtcCompileProgram";
   if (::dlsym(library, kFunction) != nullptr) return library;
-  const fs::path file(path);
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);  // the name may have no major
+  const fs::path file = error ? fs::path(path) : real;
   for (const protocol::HipMajor& major : protocol::kHipMajors) {
     if (!file.filename().string().starts_with(major.library)) continue;
     for (const fs::path& name : {file.parent_path() / major.rtc_library, fs::path(major.rtc_library)}) {

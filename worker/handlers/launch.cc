@@ -31,7 +31,8 @@ void launch(Call& call, const protocol::LaunchRequest& request) {
     return call.finish(hipErrorInvalidHandle, request.stream);
   hipError_t error = hipSuccess;
   if (!valid_shape(request.grid, request.block)) error = hipErrorInvalidConfiguration;
-  if ((request.flags & ~(kLaunchCooperative | kLaunchThreads)) != 0) error = hipErrorInvalidValue;
+  constexpr std::uint32_t kEither = kLaunchCooperative | kLaunchThreads;
+  if ((request.flags & ~kEither) != 0 || request.flags == kEither) error = hipErrorInvalidValue;
   const ExecutionScope executed(session.executions, call.header(), stream, device, request.stream,
                                 request.function);
   if (error == hipSuccess && start != nullptr) error = call.hip().hipEventRecord(start, stream);
