@@ -22,6 +22,13 @@ def why_not(**libraries):
     """Why no test can run here, or None. `libraries`: those that tests load, with Debian's names of their packages."""
     if amd_folder() is None:
         return "no libamdhip64.so.5 of AMD's (libamdhip64-5)"
+    return why_not_below(**libraries)
+
+
+def why_not_below(**libraries):
+    """The same where only a worker loads AMD's library, of any major."""
+    if amd_major() is None:
+        return "no libamdhip64 of AMD's"
     for name, package in libraries.items():
         if ctypes.util.find_library(name) is None:
             return f"no lib{name} ({package})"

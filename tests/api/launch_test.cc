@@ -187,9 +187,7 @@ TEST(Launch, CountedInThreads) {
   EXPECT_EQ(counted(64, 32), (std::vector<int>{32, 32, 0}));
   EXPECT_EQ(counted(8, 32), (std::vector<int>{8, 0, 0})) << "a block is not longer than the launch";
   EXPECT_EQ(launched, hipSuccess);
-  hipDeviceProp_t properties;
-  HIP_OK(hipGetDeviceProperties(&properties, 0));
-  const bool amd = std::strncmp(properties.gcnArchName, "gfx", 3) == 0;
+  const bool amd = is_amd();
   EXPECT_EQ(counted(40, 32), (amd ? std::vector<int>{32, 8, 0} : std::vector<int>{0, 0, 0}))
       << "a smaller block";
   EXPECT_EQ(launched, amd ? hipSuccess : hipErrorInvalidConfiguration);

@@ -27,7 +27,7 @@ import cases as suite
 from left_out import SEVERAL_DEVICES, left_out
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from stand_in import amd_folder, amd_major, why_not  # noqa: E402
+from stand_in import amd_folder, amd_major, why_not_below  # noqa: E402
 from worker import environment, worker  # noqa: E402
 
 LIMIT_S = 60  # cases that copy through the interpreter take 20 beside busy programs
@@ -86,7 +86,7 @@ def print_left_out(names):
 
 def main():
     args = arguments()
-    reason = why_not() if amd_major() in (None, 5) else None
+    reason = why_not_below()
     if reason is not None:
         print("all tests skipped:", reason)
         return 0
@@ -94,7 +94,6 @@ def main():
         sys.exit("--natively: the program is of HIP 5, and there is no libamdhip64.so.5 of AMD's")
     os.environ["HSA_STANDIN_AGENTS"] = str(args.agents)
     program = [str(args.program)]
-    natively = environment(args.stand_in, amd_folder())
     any_library = environment(args.hip_remote.parent.parent / "lib")  # a program only lists its cases
     every = [name for name in suite.names(program, any_library) if fnmatch.fnmatchcase(name, args.only)
              and (args.agents == 1 or matches(name, SEVERAL_DEVICES))]
@@ -108,7 +107,7 @@ def main():
     print_left_out(every)
     if args.natively:
         began = time.monotonic()
-        native = run(program, natively, names)
+        native = run(program, environment(args.stand_in, amd_folder()), names)
         print_sum("natively", native, time.monotonic() - began)
         print_differences(remote, native)
     wrong = [case for case in names if remote[case].verdict not in GOOD]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What libamdhip64 5.2.3, 5.7.1, 6.4.3 and 7.2.4 import and the stand-in does not do. The list is here and
-// nowhere else: images and samplers (gfx90a has no texture units), memory of graphics APIs (interop), shared
+// nowhere else: images and samplers (not made here), memory of graphics APIs (interop), shared
 // virtual memory (HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED is false, so AMD's runtime does not ask), the log of
 // ROCr.
 #include <hsa/hsa_ext_image.h>
@@ -35,10 +35,6 @@ REFUSED(hsa_amd_svm_attributes_get, void*, size_t, hsa_amd_svm_attribute_pair_t*
 REFUSED(hsa_amd_svm_prefetch_async, void*, size_t, hsa_agent_t, uint32_t, const hsa_signal_t*, hsa_signal_t)
 REFUSED(hsa_amd_enable_logging, uint8_t*, void*)
 // Of 7.2.4: files that a GPU reads and writes by itself.
-extern "C" REFUSED(
-    hsa_amd_ais_file_read, std::uint64_t, void*, std::uint64_t, std::int64_t, std::uint64_t*,
-    std::int32_t*) extern "C" REFUSED(hsa_amd_ais_file_write, std::uint64_t, void*, std::uint64_t,
-                                      std::int64_t, std::uint64_t*,
-                                      std::int32_t*) extern "C" REFUSED(hsa_ext_sampler_create_v2,
-                                                                        hsa_agent_t, const void*,
-                                                                        hsa_ext_sampler_t*)
+REFUSED(hsa_amd_ais_file_read, uint64_t, void*, uint64_t, int64_t, uint64_t*, int32_t*)
+REFUSED(hsa_amd_ais_file_write, uint64_t, void*, uint64_t, int64_t, uint64_t*, int32_t*)
+REFUSED(hsa_ext_sampler_create_v2, hsa_agent_t, const void*, hsa_ext_sampler_t*)

@@ -95,6 +95,11 @@ hsa_status_t hsa_amd_enable_logging(uint8_t* flags, void* file);
 // Of ROCm 7.2's library, and before.
 hsa_status_t hsa_amd_portable_export_dmabuf(const void* address, size_t bytes, int* file, uint64_t* offset);
 hsa_status_t hsa_amd_portable_close_dmabuf(int file);
+hsa_status_t hsa_amd_ais_file_read(uint64_t file, void* address, uint64_t bytes, int64_t offset,
+                                   uint64_t* copied, int32_t* status);
+hsa_status_t hsa_amd_ais_file_write(uint64_t file, void* address, uint64_t bytes, int64_t offset,
+                                    uint64_t* copied, int32_t* status);
+hsa_status_t hsa_ext_sampler_create_v2(hsa_agent_t agent, const void* descriptor, hsa_ext_sampler_t* sampler);
 hsa_status_t hsa_amd_agent_set_async_scratch_limit(hsa_agent_t agent, size_t bytes);
 hsa_status_t hsa_amd_memory_get_preferred_copy_engine(hsa_agent_t target_agent, hsa_agent_t source_agent,
                                                       uint32_t* engines);

@@ -60,7 +60,10 @@ void SystemEvents::tell_fault(hsa_agent_t agent, std::uint64_t address) {
 // A child of fork() has neither the threads nor the memory of the parent's runtime: it begins anew, with a
 // runtime of its own. What is left of the parent's objects is never looked at again.
 void Runtime::begin_anew_after_fork() {
-  if (the_runtime != nullptr) the_runtime->memory.abandon();
+  if (the_runtime != nullptr) {
+    the_runtime->virtual_memory.abandon();
+    the_runtime->memory.abandon();
+  }
   the_runtime = nullptr;
   references = 0;
   in_use.store(nullptr, std::memory_order_release);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace tf::amd::hsa {
@@ -88,6 +89,13 @@ class VirtualMemory::Physical {
   std::size_t bytes_;
   int file_;
 };
+
+void VirtualMemory::abandon() {
+  std::set<int> files;
+  for (const auto& [handle, one] : handles_) files.insert(one.physical->file());
+  for (const auto& [address, mapping] : mappings_) files.insert(mapping.physical->file());
+  for (const int file : files) close(file);
+}
 
 // --- Addresses ------------------------------------------------------------------------------------------
 

@@ -42,6 +42,9 @@ class VirtualMemory {
  public:
   explicit VirtualMemory(Memory& memory) : memory_(memory) {}
 
+  // In a child of fork(): closes the parent's files. The last call of all. REQUIRES: no other thread
+  void abandon();
+
   // Addresses without memory, at `wanted` if they are free there. Null: the system refuses.
   void* reserve(std::size_t bytes, std::uint64_t wanted, std::size_t alignment);
   hsa_status_t unreserve(const void* address, std::size_t bytes);

@@ -2,6 +2,7 @@
 // Memory and signals between processes: the test starts itself as the other process. And that children of
 // fork() share nothing.
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "tests/amd/hsa/newer.h"
 #include "tests/amd/hsa/test/hsa_fixture.h"
 
 extern char** environ;
@@ -130,8 +132,27 @@ bool is_zero(const char* memory) {
 
 TEST_F(SharingTest, AChildOfForkHasARuntimeOfItsOwn) {
   char* before = allocate(gpu_pools_[0].coarse, kBytes);
+  hsa_amd_vmem_alloc_handle_t physical{0};
+  ASSERT_EQ(hsa_amd_vmem_handle_create(gpu_pools_[0].coarse, 4096, MEMORY_TYPE_NONE, 0, &physical),
+            HSA_STATUS_SUCCESS);
+  int file = -1;
+  ASSERT_EQ(hsa_amd_vmem_export_shareable_handle(&file, physical, 0), HSA_STATUS_SUCCESS);
+  struct stat there {};
+  ASSERT_EQ(fstat(file, &there), 0);
+  close(file);
+  // Whether this process has the file open.
+  const auto is_open = [&there] {
+    for (int one = 0; one < 1024; one++) {
+      struct stat status {};
+      if (fstat(one, &status) == 0 && status.st_ino == there.st_ino && status.st_dev == there.st_dev)
+        return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(is_open());
   EXPECT_EQ(
       in_child([&] {
+        if (is_open()) return 9;
         void* memory = nullptr;
         if (hsa_amd_memory_pool_allocate(host_pools_.fine, 1, 0, &memory) != HSA_STATUS_ERROR_NOT_INITIALIZED)
           return 10;
@@ -140,6 +161,7 @@ TEST_F(SharingTest, AChildOfForkHasARuntimeOfItsOwn) {
         return hsa_shut_down() == HSA_STATUS_SUCCESS ? failed : 12;
       }),
       0);
+  EXPECT_EQ(hsa_amd_vmem_handle_release(physical), HSA_STATUS_SUCCESS);
   EXPECT_TRUE(is_zero(before));
   EXPECT_TRUE(is_zero(allocate(gpu_pools_[0].coarse, kBytes)));
   EXPECT_TRUE(is_zero(allocate(host_pools_.fine, kBytes)));
