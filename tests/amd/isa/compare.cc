@@ -14,7 +14,7 @@ void compare(Wave& w, const Instruction& in) {
   const Row* low[2];
   const Row* high[2];
   Row room[2][2];
-  fetch_rows<A, B>(w, in, What == Writes::kExec ? 0 : 1, low, high, room, std::make_index_sequence<2>{});
+  fetch_rows<A, B>(w, in, in.row->first_source(), low, high, room, std::make_index_sequence<2>{});
   Row result;
   TF_LANE_LOOP
   for (int i = 0; i < kLanes; ++i) {
@@ -112,7 +112,7 @@ struct ClassOp16 {
        {Type::kMask, A::kType, B::kType}},         \
       {"v_cmpx_" name "_" suffix " rdna",          \
        &compare<Op, A, B, Writes::kExec>,          \
-       modifiers,                                  \
+       kNoResult | (modifiers),                    \
        {A::kType, B::kType}},
 #define TF_ROW(op, suffix, T) TF_ROWS(#op, #suffix, op##_is, T, T, kSdwa | kDpp | half_modifiers<T>())
 #define TF_INTEGERS(suffix, T) \
@@ -130,11 +130,12 @@ struct ClassOp16 {
   TF_ROW(lg, suffix, T) TF_ROW(ge, suffix, T) TF_ROW(o, suffix, T) TF_ROW(u, suffix, T)           \
       TF_ROW(nge, suffix, T) TF_ROW(nlg, suffix, T) TF_ROW(ngt, suffix, T) TF_ROW(nle, suffix, T) \
           TF_ROW(neq, suffix, T) TF_ROW(nlt, suffix, T) TF_ROW(tru, suffix, T)
-#define TF_CLASS(suffix, bits) TF_ROWS("class", #suffix, ClassOp##bits, Class##bits, U32, kSdwa | kDpp)
+#define TF_CLASS(suffix, bits, B) TF_ROWS("class", #suffix, ClassOp##bits, Class##bits, B, kSdwa | kDpp)
 
-constexpr TableRow kRows[] = {TF_INTEGERS(i32, I32) TF_INTEGERS(u32, U32) TF_INTEGERS(i64, I64) TF_INTEGERS(
-    u64, U64) TF_INTEGERS(i16, I16) TF_INTEGERS(u16, U16) TF_FLOATS(f32, F32) TF_FLOATS(f64, F64)
-                                  TF_FLOATS(f16, F16) TF_CLASS(f32, 32) TF_CLASS(f64, 64) TF_CLASS(f16, 16)};
+constexpr TableRow kRows[] = {
+    TF_INTEGERS(i32, I32) TF_INTEGERS(u32, U32) TF_INTEGERS(i64, I64) TF_INTEGERS(u64, U64)
+        TF_INTEGERS(i16, I16) TF_INTEGERS(u16, U16) TF_FLOATS(f32, F32) TF_FLOATS(f64, F64)
+            TF_FLOATS(f16, F16) TF_CLASS(f32, 32, U32) TF_CLASS(f64, 64, U32) TF_CLASS(f16, 16, U16)};
 
 }  // namespace
 

@@ -4,10 +4,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
@@ -46,6 +44,8 @@ class Code {
   // instruction.
   std::vector<Instruction> decode_alone(std::uint64_t address, MemoryView& memory, unsigned& bytes,
                                         Stop& why);
+  // What the disassembler would have written, so that a test does not depend on which one there is.
+  Instruction decode_written(const std::string& text) { return decode_text(text, {0, 0, text}, 0); }
   // The instruction at `address`, for messages.
   std::string text(std::uint64_t address, MemoryView& memory);
   // Decodes anew what lies in the range. Other code may run meanwhile.

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace tf::amd::isa {
 
@@ -32,7 +33,8 @@ void bind(Library& library, void* handle, const char* symbol, Function& to) {
   if (to == nullptr) library.problem = std::string("libLLVM has no ") + symbol;
 }
 
-// The newest that Debian 12 has. Its symbols stay its own: AMD's comgr brings another libLLVM.
+// The newest of those known, up to `most`: Debian 12 has 19, 15 and 14, sid 21. Its symbols stay its own:
+// AMD's comgr brings another libLLVM.
 Library load(int most) {
   Library library;
   void* handle = nullptr;
@@ -49,7 +51,9 @@ Library load(int most) {
     if (handle != nullptr) break;
   }
   if (handle == nullptr) {
-    library.problem = "no libLLVM (19, 15 or 14) can be loaded: package libllvm19";
+    library.problem = most > 19
+                          ? "no libLLVM (21, 19, 15 or 14) can be loaded: package libllvm21 or libllvm19"
+                          : "no libLLVM (19, 15 or 14) can be loaded: package libllvm19";
     return library;
   }
   bind(library, handle, "LLVMInitializeAMDGPUTargetInfo", library.target_info);
@@ -65,7 +69,8 @@ Library load(int most) {
   return library;
 }
 
-// Debian's sid compiles gfx1100 with halves of registers ("v0.h"), which LLVM 19 does not read.
+// Debian's sid compiles gfx1100 with halves of registers ("v0.h"), which LLVM 21 reads, and 19 and 15 do not;
+// what they make of it, decode.cc refuses.
 const Library& library(bool halves) {
   if (!halves) {
     static const Library kUsual = load(19);
@@ -108,6 +113,7 @@ Disassembled Disassembler::read(const void* code, std::uint64_t available, std::
   result.bytes = static_cast<unsigned>(library_.disassemble(
       context_, static_cast<std::uint8_t*>(const_cast<void*>(code)),  // NOLINT: it only reads
       std::min(available, kInstructionBytesMax), address, text, sizeof text));
+  if (available >= sizeof result.first) std::memcpy(&result.first, code, sizeof result.first);
   result.text = text;
   result.text.erase(0, result.text.find_first_not_of(" \t"));
   return result;

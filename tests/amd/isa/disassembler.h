@@ -12,8 +12,9 @@
 namespace tf::amd::isa {
 
 struct Disassembled {
-  unsigned bytes = 0;  // 0: no instruction
-  std::string text;    // "v_add_f32_e32 v0, 1.0, v1"
+  unsigned bytes = 0;       // 0: no instruction
+  std::uint32_t first = 0;  // its first word
+  std::string text;         // "v_add_f32_e32 v0, 1.0, v1"
 };
 
 struct DisassemblerLibrary;

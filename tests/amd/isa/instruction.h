@@ -57,6 +57,7 @@ struct Operand {
   bool sign_extend = false;  // SDWA sext()
   bool dpp = false;          // read from other lanes
   bool high_half = false;    // "v7.h"
+  bool half = false;         // that, or "v7.l"
   std::uint8_t select_shift = 0;
   std::uint8_t select_bits = 32;
   std::uint16_t index =
@@ -122,7 +123,8 @@ enum Modifier : std::uint32_t {
   kKeepsHigh = 1 << 16,    // a result of 16 bits leaves the other half as it was
   kEndsBlock = 1 << 17,    // what follows may not be the next instruction, or the wave stops here
   kAccumulates = 1 << 19,  // the destination is the last source
-  kSaturates = 1 << 18     // an integer operation with clamp: the row does it
+  kSaturates = 1 << 18,    // an integer operation with clamp: the row does it
+  kNoResult = 1 << 20      // all operands are sources
 };
 
 struct Modifiers {
@@ -162,6 +164,8 @@ struct TableRow {
   Handler handler = nullptr;
   std::uint32_t accepts = 0;  // Modifier
   std::array<Type, kOperandsMax> types{};
+
+  int first_source() const { return (accepts & kNoResult) != 0 ? 0 : 1; }
 };
 
 struct Instruction {

@@ -257,6 +257,8 @@ inline const std::vector<Case> kGfx1100Cases = {
     {"s_cls_i32 s6, s0", {0xffff0000}, {16}},
     {"s_pack_hl_b32_b16 s6, s0, s1", {0x11112222, 0x33334444}, {0x44441111}},
     {"s_add_i32 s6, null, s1", {1, 5}, {5}, kUsualMode, 0},
+    {"s_cmpk_eq_i32 null, 0x0", {1}, {}, kUsualMode, 1},
+    {"s_cmp_lt_u32 null, s0", {1}, {}, kUsualMode, 1},
     {"s_delay_alu instid0(VALU_DEP_1) | instskip(NEXT) | instid1(VALU_DEP_2)", {}, {}},
     {"s_waitcnt_vscnt null, 0x0", {}, {}},
     {"s_clause 0x3", {}, {}},

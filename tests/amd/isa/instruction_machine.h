@@ -97,6 +97,13 @@ class Machine {
     _mm_setcsr(host_control_);
     wave_.control_now = 0;
   }
+  // The same of an instruction's text, which forms of a newer disassembler may stand in. Throws Stop.
+  void execute_text(const std::string& text) {
+    const Instruction in = code_.decode_written(text);
+    in.handler(wave_, in);
+    _mm_setcsr(host_control_);
+    wave_.control_now = 0;
+  }
   static Code& code_of(const char* processor, int lanes) {
     static std::map<std::pair<std::string, int>, std::unique_ptr<Code>> all;
     std::unique_ptr<Code>& code = all[{processor, lanes}];

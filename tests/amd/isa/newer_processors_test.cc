@@ -192,5 +192,23 @@ TEST(NewerProcessors, RoundingOfFloatsAndDoublesFollowsMode) {
   EXPECT_EQ(sum("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 5"), std::pair(k1 + 1, 1U));
 }
 
+// Comparisons that write EXEC alone: their first operand is a source.
+TEST(NewerProcessors, ComparisonsWithoutAResult) {
+  if (!known("gfx1100")) GTEST_SKIP() << "no clang 15";
+  const auto exec_after = [](const char* text) {
+    Machine machine("gfx1100", 32);
+    machine.wave_.s[kNull] = 0x7fffffff;  // what an instruction before has left there is never read
+    for (std::uint32_t i = 0; i < kLanes; ++i) {
+      machine.registers_[0].lane[i] = i;
+      machine.registers_[1].lane[i] = i - 1;
+    }
+    machine.execute(one(text, "gfx1100", 32));
+    return machine.wave_.exec();
+  };
+  EXPECT_EQ(exec_after("v_cmpx_eq_u32_dpp v0, v1 row_shr:1 row_mask:0xf bank_mask:0xf"), 0xfffefffeU);
+  EXPECT_EQ(exec_after("v_cmpx_eq_u32_dpp v1, v0 row_shl:1 row_mask:0xf bank_mask:0xf"), 0x7fff7fffU);
+  EXPECT_EQ(exec_after("v_cmpx_lt_i32_e64 null, v1"), 0xfffffffcU);
+}
+
 }  // namespace
 }  // namespace tf::amd::isa

@@ -198,7 +198,9 @@ std::optional<Operand> half_register(std::string_view text) {
   const bool high = text.ends_with(".h");
   if (!high && !text.ends_with(".l")) return std::nullopt;
   std::optional<Operand> operand = registers(text.substr(0, text.size() - 2));
-  if (operand && high) operand->high_half = true;
+  if (!operand || operand->kind != Kind::kVector || operand->count != 1) return std::nullopt;
+  operand->half = true;
+  operand->high_half = high;
   return operand;
 }
 

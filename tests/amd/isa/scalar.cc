@@ -169,13 +169,13 @@ void multiply_number(Wave& w, const Instruction& in) {
 template <class Op, class T>
 void compare_number(Wave& w, const Instruction& in) {
   constexpr bool kSigned = std::is_signed_v<typename T::Value>;
-  w.scc = Op::run(static_cast<typename T::Value>(w.s[in.op[0].index]),
+  w.scc = Op::run(static_cast<typename T::Value>(scalar(w, in, in.op[0])),
                   static_cast<typename T::Value>(number16<kSigned>(in, 1)));
 }
 
 #define P2(name, D, A, B, after, ...) {#name, &two<name##_op, D, A, B>, 0, {D::kType, A::kType, B::kType}},
 #define P1(name, D, A, after, ...) {#name, &one<name##_op, D, A>, 0, {D::kType, A::kType}},
-#define C2(name, A, B, ...) {#name, &test<name##_op, A, B>, 0, {A::kType, B::kType}},
+#define C2(name, A, B, ...) {#name, &test<name##_op, A, B>, kNoResult, {A::kType, B::kType}},
 #define TF_SAVES(name, how, both)                                                    \
   {"s_" name "_b64", &save_exec<Save::how, U64, both>, 0, {Type::kU64, Type::kU64}}, \
       {"s_" name "_b32", &save_exec<Save::how, U32, both>, 0, {Type::kU32, Type::kU32}},
@@ -183,7 +183,7 @@ void compare_number(Wave& w, const Instruction& in) {
 #define TF_COMPARE_NUMBER(op, T, suffix)           \
   {"s_cmpk_" #op "_" #suffix,                      \
    &compare_number<s_cmp_##op##_##suffix##_op, T>, \
-   0,                                              \
+   kNoResult,                                      \
    {Type::kU32, Type::kLiteral}},
 #define TF_COMPARE_NUMBERS(T, suffix) \
   TF_COMPARE_NUMBER(eq, T, suffix)    \
