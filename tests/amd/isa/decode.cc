@@ -206,7 +206,7 @@ void Code::take_operands(Instruction& in, const Parsed& parsed, const std::strin
 
 Instruction Code::decode_text(std::string_view text, const Disassembled& read, std::uint64_t address) {
   std::string why;
-  const std::optional<Parsed> parsed = parse(text, why);
+  const std::optional<Parsed> parsed = parse(text, !processor_.wave32, why);
   if (!parsed) stop(FailureKind::kUnsupportedOperand, "unsupported modifier " + why, address, read.text);
   Instruction in;
   in.row = row_of(*parsed);

@@ -210,5 +210,14 @@ TEST(NewerProcessors, ComparisonsWithoutAResult) {
   EXPECT_EQ(exec_after("v_cmpx_lt_i32_e64 null, v1"), 0xfffffffcU);
 }
 
+TEST(NewerProcessors, BoundControlThatIsOff) {
+  const std::string text = "v_mov_b32_dpp v6, v0 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0";
+  EXPECT_THROW(Machine("gfx1100", 32).execute_text(text), Stop);
+  Machine machine;  // older ones write it so where it is on
+  machine.vectors({5, 0, 0, 0, 0, 0, 7});
+  machine.execute_text(text);
+  EXPECT_EQ(machine.registers_[6].lane[0], 0U);
+}
+
 }  // namespace
 }  // namespace tf::amd::isa

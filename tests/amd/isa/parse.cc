@@ -204,7 +204,7 @@ std::string base_name(std::string_view mnemonic) {
 
 }  // namespace
 
-std::optional<Parsed> parse(std::string_view text, std::string& why) {
+std::optional<Parsed> parse(std::string_view text, bool zero_bounds, std::string& why) {
   Parsed parsed;
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
   const std::size_t space = text.find(' ');
@@ -229,7 +229,8 @@ std::optional<Parsed> parse(std::string_view text, std::string& why) {
     while (take(piece, " ")) continue;
     while (!piece.empty()) {
       const std::size_t word = std::min(piece.find(' '), piece.size());
-      if (!modifier(piece.substr(0, word), parsed.mods)) {
+      const bool off = !zero_bounds && piece.substr(0, word) == "bound_ctrl:0";
+      if (off || !modifier(piece.substr(0, word), parsed.mods)) {
         why = piece.substr(0, word);
         return std::nullopt;
       }

@@ -17,8 +17,9 @@ struct Parsed {
   Modifiers mods;
 };
 
-// Views into `text`. On failure `why` says which part is not understood.
-std::optional<Parsed> parse(std::string_view text, std::string& why);
+// Views into `text`. On failure `why` says which part is not understood. `zero_bounds`: "bound_ctrl:0" is how
+// a disassembler writes that it is on; where it is not, it would be off, and is refused.
+std::optional<Parsed> parse(std::string_view text, bool zero_bounds, std::string& why);
 
 // An operand of `type`; constants without rows. Nothing where it is none.
 std::optional<Operand> parse_operand(std::string_view text, Type type);
