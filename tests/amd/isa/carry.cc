@@ -7,9 +7,9 @@
 namespace tf::amd::isa {
 namespace {
 
-// The bits go to scalar registers; lanes that take no part give 0.
-void set_bits(Wave& w, const Instruction& in, const Row& row) {
-  w.set_mask(in.op[1].index, to_bits(row) & w.exec());
+// The bits go to scalar registers; lanes that take no part, or that DPP switches off, give 0.
+void set_bits(Wave& w, const Instruction& in, const Row& row, const Row& lanes) {
+  w.set_mask(in.op[1].index, to_bits(row) & to_bits(lanes) & w.exec());
 }
 
 enum class Carry : std::uint8_t { kAdd, kSub, kSubRev };
@@ -43,7 +43,7 @@ void carry(Wave& w, const Instruction& in) {
     out[i] = merge(result, out[i], mask[i]);
   }
   if (in.post) write_back(w, in, target, Type::kU32);
-  set_bits(w, in, carries);
+  set_bits(w, in, carries, *target.lanes);
 }
 
 // d, a, b, bits: b where the lane's bit is set.
@@ -85,7 +85,7 @@ void multiply_add(Wave& w, const Instruction& in) {
     out[0].lane[i] = merge(U64::low(sum), out[0].lane[i], w.lanes.lane[i]);
     out[1].lane[i] = merge(U64::high(sum), out[1].lane[i], w.lanes.lane[i]);
   }
-  set_bits(w, in, carries);
+  set_bits(w, in, carries, w.lanes);
 }
 
 // d, which lanes v_div_fmas scales, value, denominator, numerator.

@@ -89,6 +89,15 @@ TEST_F(Instructions, CarriesGoFromLaneToLanesBit) {
   EXPECT_EQ(machine.registers_[7].lane[5], 2U);
 }
 
+// Lanes that DPP switches off give no carry, as those that EXEC does.
+TEST_F(Instructions, CarriesOfLanesThatDataParallelSwitchesOff) {
+  Machine machine;
+  machine.vectors({0xffffffff, 1});
+  machine.wave_.set_pair(kVccLo, ~std::uint64_t{0});
+  machine.execute(one("v_add_co_u32_dpp v6, vcc, v0, v1 row_shr:1 row_mask:0x2 bank_mask:0xf"));
+  EXPECT_EQ(machine.wave_.pair(kVccLo), 0xfffe0000U);
+}
+
 TEST_F(Instructions, DataParallelSources) {
   struct Dpp {
     const char* text;

@@ -11,7 +11,7 @@ Row all_ones() {
   return row;
 }
 
-// The lane that `lane` reads with DPP; -1: none [CDNA2 chapter 6.? "Data Parallel Primitives"].
+// The lane that `lane` reads with DPP; -1: none [CDNA2 "Data Parallel Primitives (DPP)"].
 int dpp_source(const Modifiers& mods, int lane) {
   const int row = lane & ~15;
   const int in_row = lane & 15;
@@ -116,7 +116,9 @@ void dpp_lanes(const Wave& w, const Instruction& in, Row& lanes) {
   for (int i = 0; i < kLanes; ++i) {
     const bool row_on = (in.mods.row_mask >> (i / 16) & 1) != 0;
     const bool bank_on = (in.mods.bank_mask >> (i / 4 % 4) & 1) != 0;
-    const bool source_on = in.mods.bound_ctrl || readable(w, in.mods, dpp_source(in.mods, i));
+    // DPP8 has no BOUND_CTRL: a source that takes no part is always 0.
+    const bool zero = in.mods.bound_ctrl || in.mods.dpp == DataParallel::kEight;
+    const bool source_on = zero || readable(w, in.mods, dpp_source(in.mods, i));
     lanes.lane[i] = row_on && bank_on && source_on ? w.lanes.lane[i] : 0;
   }
 }

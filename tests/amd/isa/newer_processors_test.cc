@@ -50,6 +50,8 @@ TEST(NewerProcessors, BetweenLanesOfGfx1100) {
   };
   const Move cases[] = {
       {"v_mov_b32_dpp v6, v0 dpp8:[7,6,5,4,3,2,1,0]", 9, 114},
+      {"v_mov_b32_dpp v6, v0 dpp8:[7,6,5,4,3,2,1,0]", 24, 0},  // lane 31 takes no part
+      {"v_mov_b32_dpp v6, v0 dpp8:[7,6,5,4,3,2,1,0] fi:1", 24, 131},
       {"v_mov_b32_dpp v6, v0 row_share:3 row_mask:0xf bank_mask:0xf", 20, 119},
       {"v_mov_b32_dpp v6, v0 row_xmask:5 row_mask:0xf bank_mask:0xf", 18, 123},
       {"v_add_nc_u32_dpp v6, v0, v1 row_ror:4 row_mask:0xf bank_mask:0xf", 1, 113},
