@@ -16,14 +16,17 @@ struct Buffer {
   bool is_private = false;
   bool structured = false;    // bounds are of the index and of the offset in an element
   bool offset_counts = true;  // of a structured one: also that one
+  bool offen_only = true;     // where it is of the vector register alone
 };
 
 // OOB_SELECT: 0 index and offset, 1 index, 3 offset from the buffer's begin [RDNA3 chapter 9.1.5.4].
 void choose_bounds(const Instruction& in, const std::uint32_t* word, Buffer& buffer) {
   const std::uint32_t select = word[3] >> 28 & 3;
   if (select == 2 || (word[1] >> 30) != 0) unsupported(in, "swizzled buffer, or one without bounds");
+  if (select == 3 && in.mods.idxen) unsupported(in, "index into a buffer whose bounds are of an offset");
   buffer.structured = select != 3;
   buffer.offset_counts = select == 0;
+  buffer.offen_only = false;
 }
 
 Buffer buffer_of(const Wave& w, const Instruction& in, const Operand& o) {
@@ -53,9 +56,9 @@ std::uint8_t* place(Wave& w, const Instruction& in, const Buffer& buffer, std::u
       unsupported(in, "private buffer");
     return private_at(w, lane, soffset / kLanes + static_cast<std::uint32_t>(offset), bytes);
   }
+  const bool offset_counts = buffer.offset_counts && (in.mods.offen || !buffer.offen_only);
   const bool outside = buffer.structured
-                           ? index >= buffer.records ||
-                                 (in.mods.offen && buffer.offset_counts && offset + bytes > buffer.stride)
+                           ? index >= buffer.records || (offset_counts && offset + bytes > buffer.stride)
                            : offset + bytes + soffset > buffer.records;
   if (outside) return nullptr;
   return w.memory->at(buffer.base + soffset + std::uint64_t{index} * buffer.stride + offset, bytes, write);

@@ -212,6 +212,34 @@ TEST(NewerProcessors, ComparisonsWithoutAResult) {
   EXPECT_EQ(exec_after("v_cmpx_lt_i32_e64 null, v1"), 0xfffffffcU);
 }
 
+// Bounds as the descriptor says: 0, index and offset in an element; 1, index; 3, offset from the begin.
+TEST(NewerProcessors, BoundsOfBuffersOfGfx1100) {
+  if (!known("gfx1100")) GTEST_SKIP() << "no clang 15";
+  Machine machine("gfx1100", 32);
+  const auto address = reinterpret_cast<std::uint64_t>(machine.data_.data());
+  for (std::uint32_t i = 0; i < 8; ++i) machine.data_[i] = 100 + i;
+  const auto load = [&](const char* text, std::uint32_t select, std::uint32_t stride, std::uint32_t records) {
+    machine.wave_.set_pair(0, address | std::uint64_t{stride} << 48);
+    machine.wave_.s[2] = records;
+    machine.wave_.s[3] = select << 28;
+    machine.vectors({1, 4, 0, 0, 0, 0, 7});
+    machine.execute(one(text, "gfx1100", 32));
+    return machine.registers_[6].lane[3];
+  };
+  const char* indexed = "buffer_load_b32 v6, v0, s[0:3], 0 idxen";
+  const char* behind = "buffer_load_b32 v6, v0, s[0:3], 0 idxen offset:4";
+  EXPECT_EQ(load(indexed, 0, 4, 2), 101U);
+  EXPECT_EQ(load(indexed, 0, 4, 1), 0U);
+  EXPECT_EQ(load(behind, 0, 4, 2), 0U);  // behind the element
+  EXPECT_EQ(load(behind, 0, 8, 2), 103U);
+  EXPECT_EQ(load("buffer_load_b32 v6, v[0:1], s[0:3], 0 idxen offen", 0, 4, 2), 0U);
+  EXPECT_EQ(load(behind, 1, 4, 2), 102U);
+  EXPECT_EQ(load(behind, 1, 4, 1), 0U);
+  EXPECT_EQ(load("buffer_load_b32 v6, v1, s[0:3], 0 offen", 3, 0, 8), 101U);
+  EXPECT_EQ(load("buffer_load_b32 v6, v1, s[0:3], 0 offen", 3, 0, 7), 0U);
+  EXPECT_THROW(load(indexed, 3, 4, 8), Stop);  // which offset counts is not known
+}
+
 TEST(NewerProcessors, BoundControlThatIsOff) {
   const std::string text = "v_mov_b32_dpp v6, v0 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0";
   EXPECT_THROW(Machine("gfx1100", 32).execute_text(text), Stop);
