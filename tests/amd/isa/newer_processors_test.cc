@@ -212,6 +212,20 @@ TEST(NewerProcessors, ComparisonsWithoutAResult) {
   EXPECT_EQ(exec_after("v_cmpx_lt_i32_e64 null, v1"), 0xfffffffcU);
 }
 
+TEST(NewerProcessors, LoadsThatGoNowhere) {
+  if (!known("gfx1100")) GTEST_SKIP() << "no clang 15";
+  Machine machine("gfx1100", 32);
+  machine.data_.assign(1024, 0x5555);
+  machine.wave_.set_pair(0, reinterpret_cast<std::uint64_t>(machine.data_.data()));
+  const int flat = machine.wave_.processor->flat_scratch;
+  machine.wave_.set_pair(flat, 0x1234);
+  for (const char* text :
+       {"s_load_b32 null, s[0:1], 0x0", "s_load_b128 null, s[0:1], 0x0", "s_load_b512 null, s[0:1], 0x0"}) {
+    machine.execute_text(text);
+    EXPECT_EQ(machine.wave_.pair(flat), 0x1234U) << text;
+  }
+}
+
 // Bounds as the descriptor says: 0, index and offset in an element; 1, index; 3, offset from the begin.
 TEST(NewerProcessors, BoundsOfBuffersOfGfx1100) {
   if (!known("gfx1100")) GTEST_SKIP() << "no clang 15";

@@ -29,8 +29,8 @@ constexpr int kVccLo = 106;
 constexpr int kTtmp0 = 108;
 constexpr int kM0 = 124;
 constexpr int kExecLo = 126;
-constexpr int kNull = 128;               // takes what is written, and is never read
-constexpr int kHiddenFlatScratch = 130;  // of processors where FLAT_SCRATCH is no scalar register
+constexpr int kNull = 128;  // takes what is written, up to 16 registers, and is never read
+constexpr int kHiddenFlatScratch = kNull + 16;  // of processors where FLAT_SCRATCH is no scalar register
 
 // The hardware register MODE [CDNA2 chapter 3.4 "Mode register"].
 struct Mode {
