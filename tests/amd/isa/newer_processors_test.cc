@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single instructions of gfx940 and gfx1100: what differs from gfx90a beyond spelling.
-#include "tests/amd/isa/half.h"
 #include "tests/amd/isa/instruction_cases.h"
 #include "tests/amd/isa/instruction_machine.h"
 
@@ -132,36 +131,6 @@ TEST(NewerProcessors, LoadsOf16BitsLeaveTheOtherHalfOnGfx1100) {
     machine.execute(one(text, "gfx1100", 32));
     EXPECT_EQ(machine.registers_[6].lane[3], loaded) << text;
   }
-}
-
-// A[i][k] = i + 1 for k = 0, else 0; B[k][j] = j: D[i][j] = (i + 1) * j + 1.
-TEST(NewerProcessors, MatrixProductsOfGfx1100) {
-  if (!known("gfx1100")) GTEST_SKIP() << "no clang 15";
-  for (const int lanes : {32, 64}) {
-    Machine machine("gfx1100", lanes);
-    for (int lane = 0; lane < lanes; ++lane) {
-      machine.registers_[8].lane[lane] = float_to_half(static_cast<float>(lane % 16 + 1));
-      machine.registers_[16].lane[lane] = float_to_half(static_cast<float>(lane % 16)) * 0x10001;
-    }
-    const char* text = lanes == 32 ? "v_wmma_f32_16x16x16_f16 v[24:31], v[8:15], v[16:23], 1.0"
-                                   : "v_wmma_f32_16x16x16_f16 v[24:27], v[8:15], v[16:23], 1.0";
-    machine.execute(one(text, "gfx1100", lanes));
-    for (int r = 0; r < 256 / lanes; ++r) {
-      for (int lane = 0; lane < lanes; ++lane) {
-        const float expected = static_cast<float>((r * (lanes / 16) + lane / 16 + 1) * (lane % 16)) + 1.0F;
-        EXPECT_EQ(std::bit_cast<float>(machine.registers_[24 + r].lane[lane]), expected) << lane << " " << r;
-      }
-    }
-  }
-  Machine machine("gfx1100", 32);
-  machine.registers_[8].lane[3] = 0x000000ff;   // A[3][0] = -1, or 255
-  machine.registers_[16].lane[5] = 0x00000002;  // B[0][5] = 2
-  const auto code = [](const char* text) { return one(text, "gfx1100", 32); };
-  machine.execute(code("v_wmma_i32_16x16x16_iu8 v[24:31], v[8:11], v[16:19], 1 neg_lo:[1,0,0]"));
-  EXPECT_EQ(machine.registers_[25].lane[21], 0xffffffffU);  // row 3, column 5
-  EXPECT_EQ(machine.registers_[25].lane[20], 1U);
-  machine.execute(code("v_wmma_i32_16x16x16_iu8 v[24:31], v[8:11], v[16:19], 1"));
-  EXPECT_EQ(machine.registers_[25].lane[21], 511U);
 }
 
 TEST(NewerProcessors, MatrixProductsOfGfx940) {

@@ -37,12 +37,14 @@ struct IntegerFactor {
 
 // Elements of C and D: in a whole register, or in the half that op_sel says; the other one stays.
 struct FloatResult {
+  static constexpr bool kHalves = false;
   static float get(std::uint32_t word, bool /*high*/) { return std::bit_cast<float>(word); }
   static std::uint32_t put(std::uint32_t /*before*/, bool /*high*/, float value, bool /*clamp*/) {
     return std::bit_cast<std::uint32_t>(value);
   }
 };
 struct IntegerResult {
+  static constexpr bool kHalves = false;
   static std::int64_t get(std::uint32_t word, bool /*high*/) { return static_cast<std::int32_t>(word); }
   static std::uint32_t put(std::uint32_t /*before*/, bool /*high*/, std::int64_t value, bool clamp) {
     return static_cast<std::uint32_t>(clamp ? saturate_i32(value) : value);
@@ -52,12 +54,14 @@ std::uint32_t into_half(std::uint32_t before, bool high, std::uint32_t bits) {
   return high ? (before & 0xffff) | bits << 16 : (before & 0xffff0000) | bits;
 }
 struct HalfResult {
+  static constexpr bool kHalves = true;
   static float get(std::uint32_t word, bool high) { return half_to_float(high ? word >> 16 : word & 0xffff); }
   static std::uint32_t put(std::uint32_t before, bool high, float value, bool /*clamp*/) {
     return into_half(before, high, float_to_half(value));
   }
 };
 struct BrainResult {
+  static constexpr bool kHalves = true;
   static float get(std::uint32_t word, bool high) {
     return std::bit_cast<float>(high ? word & 0xffff0000 : word << 16);
   }
@@ -71,18 +75,38 @@ struct BrainResult {
 inline float add_product(float a, float b, float c) { return madd(a, b, c); }
 inline std::int64_t add_product(std::int64_t a, std::int64_t b, std::int64_t c) { return a * b + c; }
 
+// Refuses what is not executed. `Halves`: op_sel says of C and D which half of a register holds an element.
+template <bool Floats, bool Halves>
+void check_form(const Instruction& in) {
+  using Kind = Operand::Kind;
+  constexpr unsigned kAll = 0b111;
+  constexpr unsigned kFactors = 0b011;
+  constexpr unsigned kSum = 0b100;
+  const Modifiers& mods = in.mods;
+  if (in.op[1].kind != Kind::kVector || in.op[2].kind != Kind::kVector)
+    unsupported(in, "A or B outside of vector registers");
+  const Operand& c = in.op[3];
+  if (c.kind != Kind::kVector && c.kind != Kind::kConstant) unsupported(in, "C in scalar registers");
+  // What a constant of a float's bits means as a half is not known.
+  if (Halves && c.kind == Kind::kConstant && c.value != 0) unsupported(in, "C is a constant other than 0");
+  for (int i = 1; i <= 3; ++i) {
+    if (in.op[i].modified) unsupported(in, "neg or abs around a matrix");
+  }
+  if ((mods.op_sel & (Halves ? kFactors : kAll)) != 0) unsupported(in, "op_sel");
+  if ((mods.present & kOpSelHi) != 0 && (mods.op_sel_hi & kAll) != kAll) unsupported(in, "op_sel_hi");
+  // Of integers, neg_lo says which factors have a sign.
+  const unsigned negated = (mods.neg_lo & (Floats ? kAll : kSum)) | mods.neg_hi;
+  if (negated != 0 || (Floats && mods.clamp)) unsupported(in, "neg or clamp");
+}
+
 // d, A, B, C.
 template <class Factor, class Result>
 void multiply(Wave& w, const Instruction& in) {
   using Sum = typename Factor::Sum;
-  constexpr bool kFloats = std::is_same_v<Sum, float>;
+  check_form<std::is_same_v<Sum, float>, Result::kHalves>(in);
   apply_control(w, Control::k32);
   const Modifiers& mods = in.mods;
-  if (kFloats && (mods.neg_lo | mods.neg_hi | (mods.clamp ? 1 : 0)) != 0)
-    unsupported(in, "neg, abs or clamp");
   const Operand& c = in.op[3];
-  if (c.kind != Operand::Kind::kVector && c.kind != Operand::Kind::kConstant)
-    unsupported(in, "C in scalar registers");
   const Row* a = &w.v[in.op[1].index];
   const Row* b = &w.v[in.op[2].index];
   const bool high = (mods.op_sel >> 2 & 1) != 0;
