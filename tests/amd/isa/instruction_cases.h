@@ -21,7 +21,7 @@ struct Case {
   int lanes = 0;  // of a wave; 0: of any
 };
 
-constexpr std::uint32_t k1 = 0x3f800000, k2 = 0x40000000, k3 = 0x40400000, kInf = 0x7f800000;
+constexpr std::uint32_t k1 = 0x3f800000, k2 = 0x40000000, k3 = 0x40400000, k5 = 0x40a00000, kInf = 0x7f800000;
 constexpr std::uint32_t kQuiet = 0x7fc00001, kSignalling = 0x7f800001, kMinus0 = 0x80000000;
 
 // clang-format off
@@ -213,10 +213,13 @@ inline const std::vector<Case> kGfx1100Cases = {
     {"v_mul_dx9_zero_f32 v6, v0, v1", {0, kInf}, {0}},
     {"v_fma_dx9_zero_f32 v6, v0, v1, v2", {0, kInf, k3}, {k3}},
     {"v_fmac_dx9_zero_f32 v6, v0, v1", {0, kInf, 0, 0, 0, 0, k3}, {k3}},
-    {"v_minmax_f32 v6, v0, v1, v2", {k1, k3, k2}, {k2}},
-    {"v_maxmin_f32 v6, v0, v1, v2", {k1, k3, k2}, {k2}},
-    {"v_maxmin_u32 v6, v0, v1, v2", {1, 3, 2}, {2}},
-    {"v_minmax_i32 v6, v0, v1, v2", {0xffffffff, 3, 2}, {2}},
+    {"v_minmax_f32 v6, v0, v1, v2", {k1, k3, k5}, {k5}},
+    {"v_maxmin_f32 v6, v0, v1, v2", {k1, k3, k5}, {k3}},
+    {"v_minmax_u32 v6, v0, v1, v2", {1, 3, 5}, {5}},
+    {"v_maxmin_u32 v6, v0, v1, v2", {1, 3, 5}, {3}},
+    {"v_minmax_i32 v6, v0, v1, v2", {0xffffffff, 3, 5}, {5}},
+    {"v_maxmin_i32 v6, v0, v1, v2", {0xffffffff, 3, 0xfffffffe}, {0xfffffffe}},
+    {"v_minmax_f16 v6, v0, v1, v2", {0x3c00, 0x4200, 0x4500, 0, 0, 0, 0xabcd0000}, {0xabcd4500}},
     {"v_mad_u64_u32 v[6:7], null, v0, v1, v[2:3]", {0xffffffff, 0xffffffff, 1, 0}, {2, 0xfffffffe}},
     {"v_min_f32 v6, v0, v1", {kSignalling, k2}, {0x7fc00001}},
     {"v_ldexp_f32 v6, v0, v1", {k3, 0xffffffff}, {0x3fc00000}},
@@ -234,13 +237,14 @@ inline const std::vector<Case> kGfx1100Cases = {
     {"v_cndmask_b16 v6, v0, v1, s4", {0x1111, 0x2222, 0, 0, 0, 0, 0xabcd0000}, {0xabcd1111}, kUsualMode, -1, 32},
     {"v_cvt_i32_i16 v6, v0", {0x12348000}, {0xffff8000}},
     {"v_cvt_u32_u16 v6, v0", {0x12348000}, {0x8000}},
-    {"v_maxmin_f16 v6, v0, v1, v2", {0x3c00, 0x4200, 0x4000, 0, 0, 0, 0xabcd0000}, {0xabcd4000}},
+    {"v_maxmin_f16 v6, v0, v1, v2", {0x3c00, 0x4200, 0x4500, 0, 0, 0, 0xabcd0000}, {0xabcd4200}},
     {"v_dot2acc_f32_f16 v6, v0, v1", {0x40003c00, 0x3c004000, 0, 0, 0, 0, k1}, {0x40a00000}},
     {"v_pk_add_f16 v6, v0, v1", {0x40003c00, 0x40003c00}, {0x44004000}},
     {"v_dot4_i32_iu8 v6, v0, v1, v2 neg_lo:[1,0,0]", {0x01ff0203, 0x02ff0202, 1}, {0xffffff0e}},
     {"v_dot4_i32_iu8 v6, v0, v1, v2", {0x01ff0203, 0x02020202, 1}, {0x20b}},
     {"v_dot8_i32_iu4 v6, v0, v1, v2 neg_lo:[1,1,0]", {0xf, 0xf, 1}, {2}},
-    {"v_permlane64_b32 v6, v0", {5, 0, 0, 0, 0, 0, 5}, {5}},
+    {"v_permlane64_b32 v6, v0", {5, 0, 0, 0, 0, 0, 7}, {5}, kUsualMode, -1, 64},
+    {"v_permlane64_b32 v6, v0", {5, 0, 0, 0, 0, 0, 7}, {7}, kUsualMode, -1, 32},
     // Both halves of a pair read before either writes.
     {"v_dual_add_f32 v6, v0, v7 :: v_dual_mov_b32 v7, v6", {k1, 0, 0, 0, 0, 0, k3, k2}, {k3, k3}, kUsualMode, -1, 32},
     {"v_dual_mov_b32 v6, v7 :: v_dual_mov_b32 v7, v6", {0, 0, 0, 0, 0, 0, 1, 2}, {2, 1}, kUsualMode, -1, 32},

@@ -148,18 +148,20 @@ TEST(NewerProcessors, MatrixProductsOfGfx940) {
 TEST(NewerProcessors, RoundingOfFloatsAndDoublesFollowsMode) {
   if (!known("gfx1100")) GTEST_SKIP() << "no clang 15";
   Machine machine("gfx1100", 32);
-  const auto sum = [&](const char* mode) {
-    machine.vectors({k1, 0x33000000});  // 1 + 2^-25
+  // To 1, a quarter of the last bit is added, or three quarters, which the nearest one lies above.
+  const auto sum = [&](const char* mode, bool more = false) {
+    machine.vectors({k1, more ? 0x33c00000U : 0x33000000U});
     machine.execute(one(mode, "gfx1100", 32));
     machine.execute(one("v_add_f32 v6, v0, v1", "gfx1100", 32));
-    machine.vectors({0, 0x3ff00000, 0, 0x3c900000});  // 1 + 2^-54
+    machine.vectors({0, 0x3ff00000, 0, more ? 0x3ca80000U : 0x3c900000U});
     machine.execute(one("v_add_f64 v[8:9], v[0:1], v[2:3]", "gfx1100", 32));
     return std::pair(machine.registers_[6].lane[0], machine.registers_[8].lane[0]);
   };
   EXPECT_EQ(sum("s_round_mode 0x0"), std::pair(k1, 0U));      // both to nearest
   EXPECT_EQ(sum("s_round_mode 0x1"), std::pair(k1 + 1, 0U));  // floats up
   EXPECT_EQ(sum("s_round_mode 0x4"), std::pair(k1, 1U));      // doubles up
-  EXPECT_EQ(sum("s_round_mode 0xa"), std::pair(k1, 0U));      // both down
+  EXPECT_EQ(sum("s_round_mode 0x0", true), std::pair(k1 + 1, 1U));
+  EXPECT_EQ(sum("s_round_mode 0xa", true), std::pair(k1, 0U));  // both down
   EXPECT_EQ(sum("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 5"), std::pair(k1 + 1, 1U));
 }
 
