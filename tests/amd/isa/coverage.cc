@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "tests/amd/isa/code_object.h"
 #include "tests/amd/isa/decode.h"
@@ -51,11 +52,14 @@ void read_text(Code& code, const CodeObject::Text& text, MemoryView& memory, Tot
 
 int run(int arguments, char** argument) {
   const Processor* processor = arguments > 3 ? find_processor(argument[1]) : nullptr;
-  if (processor == nullptr) {
-    std::fprintf(stderr, "amd_isa_coverage PROCESSOR LANES FILE...: LANES of a wave, 32 or 64\n");
+  const std::string_view lanes = arguments > 3 ? argument[2] : "";
+  if (processor == nullptr || (lanes != "64" && (lanes != "32" || !processor->wave32))) {
+    std::fprintf(stderr,
+                 "amd_isa_coverage PROCESSOR LANES FILE...: LANES of a wave, 64, or 32 where the processor "
+                 "has such waves\n");
     return 2;
   }
-  Code code(*processor, std::string_view(argument[2]) == "32" ? 32 : 64);
+  Code code(*processor, lanes == "32" ? 32 : 64);
   if (!code.problem().empty()) {
     std::fprintf(stderr, "%s\n", code.problem().c_str());
     return 2;

@@ -119,6 +119,7 @@ class Executor::State {
       code64_.emplace(*processor_, 64);
       if (processor_->wave32) code32_.emplace(*processor_, 32);
       problem_ = code64_->problem();
+      if (problem_.empty() && code32_) problem_ = code32_->problem();
     }
     if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
     for (unsigned i = 1; i < threads; ++i) threads_.emplace_back([this] { serve(); });
