@@ -4,7 +4,6 @@
 
 #include <immintrin.h>
 
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <utility>

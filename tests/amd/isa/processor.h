@@ -3,7 +3,6 @@
 // mnemonic computes stands in the table's rows, which all processors share.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
