@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Debian 13's packaged tests of AMD's libraries, unmodified, and programs of ours above those libraries, natively and
-through hip-remote: the table of docs/fidelity.md. By hand: it downloads packages and takes a while."""
+through hip-remote: rows for the table of docs/fidelity.md, whose remarks in parentheses are by hand. By hand: it
+downloads packages and takes a while."""
 import argparse
 import dataclasses
 import json
@@ -12,10 +13,10 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-HELP = """Needs root, mmdebstrap, and a whole build of hip-remote. AMD's libamdhip64 (5.7.1; of sid 6.4.3) runs natively
-and below hip-worker, above the stand-in of tests/amd/hsa: the device is the host's cores, which interpret gfx90a code
-(gfx1100 code where a row says so), and no AMD hardware takes part. Case by case, as tools/fidelity does; a case that
-does not end in its time in any way is counted as such.
+HELP = """Needs root, mmdebstrap, and a whole build of hip-remote. AMD's libamdhip64 (5.7.1; of sid 6.4.3, of
+experimental 7.2.4) runs natively and below hip-worker, above the stand-in of tests/amd/hsa: the device is the host's
+cores, which interpret gfx90a code (gfx1100 code where a row says so), and no AMD hardware takes part. Case by case,
+as tools/fidelity does; a case that does not end in its time in any way is counted as such.
 
 examples:
   tests/amd/packages/packaged_tests.py --list
