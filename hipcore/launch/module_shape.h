@@ -37,8 +37,9 @@ inline hipError_t check_module_blocks(unsigned major, const std::uint32_t (&bloc
   return hipSuccess;
 }
 
-// hipExtModuleLaunchKernel, which counts threads. A block that may be is cut to a shorter launch. False: the
-// last block of an axis has fewer threads than the others, or a block has none; `blocks` counts it.
+// Blocks of hipExtModuleLaunchKernel, which counts threads. A block longer than the launch is cut to it,
+// unless its size is refused anyway. False: the last block of an axis has fewer threads than the others, and
+// counts in `blocks`; or `threads` has a 0.
 inline bool whole_blocks(const std::uint32_t (&all)[3], std::uint32_t (&threads)[3],
                          std::uint32_t (&blocks)[3]) {
   const bool may_be = check_module_shape({1, 1, 1}, threads) == hipSuccess;

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "worker/base/runtime_version.h"
+
 namespace tf::worker {
 namespace {
 
@@ -18,10 +20,12 @@ hipError_t import(const protocol::HipTable& runtime, int descriptor, bool number
 
 }  // namespace
 
-// Who takes numbers fails on a pointer: as a number it is no descriptor.
+// A runtime that takes numbers fails on a pointer, which is no descriptor's number. One of HIP 6 or older
+// gets no number, also where the pointer fails: it would read that address.
 bool find_import_form(const protocol::HipTable& runtime, int descriptor) {
   for (const bool number : {false, true}) {
     hipMemGenericAllocationHandle_t memory{};
+    if (number && is_older_than(kRocm70, runtime)) continue;
     if (import(runtime, descriptor, number, memory) != hipSuccess) continue;
     by_number.store(number);
     return runtime.hipMemRelease(memory) == hipSuccess;

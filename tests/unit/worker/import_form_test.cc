@@ -20,8 +20,13 @@ hipError_t import_number(hipMemGenericAllocationHandle_t*, void* handle, hipMemA
   return handle == reinterpret_cast<void*>(std::intptr_t{kDescriptor}) ? hipSuccess : hipErrorInvalidValue;
 }
 
+template <int kVersion = 70'253'211>
 protocol::HipTable runtime_with(decltype(&::hipMemImportFromShareableHandle) import) {
   protocol::HipTable hip;
+  hip.hipRuntimeGetVersion = [](int* version) {
+    *version = kVersion;
+    return hipSuccess;
+  };
   hip.hipMemImportFromShareableHandle = import;
   hip.hipMemRelease = [](hipMemGenericAllocationHandle_t) {
     ++released;
@@ -41,6 +46,10 @@ TEST(ImportForm, IsFoundWithGoodMemory) {
     // Of the other form it would be an address that nobody may read.
     EXPECT_EQ(import_physical(hip, kDescriptor + 1, memory), hipErrorInvalidValue);
   }
+}
+
+TEST(ImportForm, OldRuntimesGetNoNumber) {
+  EXPECT_FALSE(find_import_form(runtime_with<60'443'484>(import_what_is_pointed_to), kDescriptor + 1));
 }
 
 TEST(ImportForm, OfWhoImportsNothingIsNone) {
