@@ -15,9 +15,9 @@ CPU_ID = 'hipv4-x86_64-unknown-linux-gnu--' + CPU_TARGET
 NVIDIA_ID = 'hipv4-nvptx64-nvidia-cuda--'
 WAVE64_TARGET = 'gfx90a'  # AMD's headers know it, and its waves are as wide as the CPU runtime's
 PAGE_BYTES = 4096
-BEFORE_SOURCES = ('hip/hipr_words.h', 'hip/hipr_old_headers.h')
-CLANG_WRAPPER = '__clang_hip_runtime_wrapper.h'  # clang includes its own where it finds HIP's folders
-WITHOUT_WRAPPER = ('hip/hipr_heap.h',)
+BEFORE_SOURCES = ('hip/hipr_words.h', 'hip/hipr_old_headers.h', 'hip/hipr_heap_names.h')
+CLANG_WRAPPER = '__clang_hip_runtime_wrapper.h'  # clang includes it by itself where it finds HIP's folders
+WITHOUT_WRAPPER = 'hip/hipr_heap.h'
 DEVICE_SOURCES = ('printf', 'images', 'math', 'rounded', 'integers', 'support')  # in link order: each may need the next
 NVIDIA_SOURCES = ('images', 'ocml', 'rounded', 'special', 'elementary', 'support')
 CPU_SUPPORT = ('../device', '../../share/hip-remote/device', '../../worker/runtime/cpu/kernel/device')
@@ -39,13 +39,22 @@ def support_directory(places=CPU_SUPPORT):
     raise Failed('the device support files are missing beside ' + here)
 
 
-def header_words(clang_words):
-    """Words for clang that put our headers before HIP's (device/include), and what stands before every source;
+def header_words(clang_words, rtc=False):
+    """Words for clang that put our headers before HIP's (device/include), and what stands before every source, as it
+    does with AMD's compiler: the C library's mathematics for kernels, too. hiprtc's sources have no C library.
     `clang_words` are those that it gets anyhow."""
-    words = ['-isystem', os.path.join(support_directory(), 'include')]
-    files = BEFORE_SOURCES if CLANG_WRAPPER in clang_words else BEFORE_SOURCES + WITHOUT_WRAPPER
+    words, files = ['-isystem', os.path.join(support_directory(), 'include')], list(BEFORE_SOURCES)
+    if CLANG_WRAPPER not in clang_words:
+        folder = '' if rtc else resource_directory(clang_words)
+        words += ['-isystem', os.path.join(folder, 'include', 'cuda_wrappers')] if folder else []
+        files.append(CLANG_WRAPPER if folder else WITHOUT_WRAPPER)
     # Found there, they are headers of the system, which -MM leaves out.
     return words + [word for file in files for word in ('-include', file)]
+
+
+def resource_directory(clang_words):
+    """Where clang's own headers lie, by the words that it gives its compiler; '' without any."""
+    return next((after for word, after in zip(clang_words, clang_words[1:]) if word == '-resource-dir'), '')
 
 
 def has_code(text):

@@ -13,7 +13,7 @@ import tempfile
 
 from . import commandline, dependencies, device, ir, relocatable
 from .failure import Failed
-from .jobs import Runner, find_clang
+from .jobs import Runner, find_clang, words_of
 
 LANGUAGE = ['-nogpulib', '--rocm-path=/usr', '-Wno-unused-command-line-argument', '-O2', '-fPIC']
 LIBRARY_FOLDERS = ('lib', 'lib64', 'lib/x86_64-linux-gnu')
@@ -88,7 +88,7 @@ class Build:
             listed = self.runner.ask(architectures + ['--no-offload-new-driver'] + words, self.work)
         for job in listed:
             if job.is_compiler() and job.value('-x') == 'hip':
-                job.words[2:2] = device.header_words(job.words)
+                job.words[2:2] = device.header_words(job.words, self.options.rtc)
         optimize = [w for job in listed for w in job.words if job.is_compiler() and w.startswith('-O')]
         self.compiler = device.DeviceCompiler(self.runner, self.work, self.options.march,
                                               optimize[0] if optimize else '-O2')
@@ -250,7 +250,7 @@ def pass_on(clang, options):
         words = [side, '--offload-arch=' + device.WAVE64_TARGET] + words
         asked = subprocess.run([clang, '-###'] + words, stdin=subprocess.DEVNULL, capture_output=True, check=False,
                                encoding='utf-8', errors='surrogateescape')
-        words[2:2] = device.header_words(asked.stderr)
+        words[2:2] = device.header_words(words_of(asked.stderr))
     return subprocess.run([clang] + words, check=False).returncode
 
 

@@ -19,6 +19,11 @@ BUNDLERS = ('clang-offload-bundler', 'clang-offload-wrapper', 'clang-offload-pac
             'llvm-offload-binary')
 
 
+def words_of(line):
+    """Those of a line of clang -###."""
+    return [re.sub(r'\\(.)', r'\1', word) for word in WORD.findall(line)]
+
+
 def find_clang():
     names = ['clang++-14', 'clang++'] + ['clang++-%d' % n for n in range(15, NEWEST_CLANG)]
     chosen = os.environ.get('HIPCC_CPU_CLANG')
@@ -97,7 +102,7 @@ class Runner:
         listed, lines, in_file = [], done.stderr.split('\n'), False
         for line in lines:
             if line.startswith((' "', '"') if in_file else ' "'):
-                found = [re.sub(r'\\(.)', r'\1', w) for w in WORD.findall(line)]
+                found = words_of(line)
                 if in_file:  # the words of a command too long for a command line
                     listed[-1].words = listed[-1].words[:-1] + found
                 else:

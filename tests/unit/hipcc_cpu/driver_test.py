@@ -44,6 +44,32 @@ int main() {
 }
 '''
 
+# As with the vendor's compiler, kernels have the C library's functions before HIP's headers say so, and its memory.
+MATHEMATICS = '''
+#include <cmath>
+#include <cstdlib>
+template <typename T>
+__host__ __device__ T both(T x) { return expf(x) + std::sqrt(x) + std::abs(-x); }
+static __device__ float alone(float x) { return sinf(x) + floorf(x); }
+static __device__ int held(int x) {
+  int* memory = static_cast<int*>(std::malloc(sizeof(int)));
+  *memory = x;
+  x = *memory;
+  std::free(memory);
+  return x;
+}
+''' + HEAD + '''
+__global__ void fill(float* out) { *out = both(0.0f) + alone(0.0f) * held(3); }
+int main() {
+  float *device, host = 0;
+  if (hipMalloc(&device, sizeof host) != hipSuccess) return 2;
+  fill<<<1, 1>>>(device);
+  if (hipMemcpy(&host, device, sizeof host, hipMemcpyDeviceToHost) != hipSuccess) return 3;
+  std::printf("%g %g\\n", host, both(0.0f));
+  return 0;
+}
+'''
+
 
 class Case(unittest.TestCase):
     """A folder of its own for every test, and the commands in it."""
@@ -174,6 +200,12 @@ class Passes(Case):
         self.hipcc('-fsyntax-only', 'main.hip')
         self.assertIn('hip_bf16.h', self.hipcc('-M', 'main.hip').stdout)
         self.assertIn('struct', self.hipcc('-E', 'main.hip').stdout)
+
+    def test_mathematics_before_any_header_of_hip(self):
+        self.write('main.hip', MATHEMATICS)
+        self.hipcc('main.hip', '-o', 'prog')
+        self.assertEqual(self.run_program(), '1 1\n')
+        self.hipcc('-fsyntax-only', 'main.hip')
 
     def test_operators_of_halves_on_the_host(self):
         self.write('main.hip', HEAD + HALVES)
