@@ -199,6 +199,23 @@ TEST(Launch, CountedInThreads) {
   EXPECT_EQ(launched, hipErrorInvalidConfiguration);
 }
 
+// The last block of this one is smaller: a runtime that does not take it records nothing.
+TEST(Launch, ARefusedLaunchRecordsNoEvent) {
+  LoadedModule module;
+  TestEvent start;
+  TestEvent stop;
+  DeviceBuffer device(3 * sizeof(int));
+  void* out = device.get();
+  void* arguments[] = {&out};
+  const hipError_t launched = hipExtModuleLaunchKernel(module.function("count_threads"), 40, 1, 1, 32, 1, 1,
+                                                       0, nullptr, arguments, nullptr, start, stop, 0);
+  HIP_OK(hipDeviceSynchronize());
+  float milliseconds = -1;
+  EXPECT_EQ(hipEventElapsedTime(&milliseconds, start, stop),
+            launched == hipSuccess ? hipSuccess : hipErrorInvalidHandle);
+  EXPECT_EQ(launched == hipSuccess, is_amd());
+}
+
 TEST(Launch, OnTheDeviceOfTheFunction) {
   if (device_count() < 2) GTEST_SKIP() << "one device";
   LoadedModule on_first;

@@ -16,6 +16,20 @@ bool find_event(SessionState& session, std::uint64_t raw, hipEvent_t& event) {
   return true;
 }
 
+// A launch that is counted in threads may be refused, and then records nothing: the runtime records its
+// events.
+hipError_t launch_with_events(Call& call, const protocol::LaunchRequest& request, hipFunction_t function,
+                              hipStream_t stream, const LaunchEvents& events) {
+  const Modules& modules = call.session().modules;
+  if ((request.flags & kLaunchThreads) != 0)
+    return modules.launch_by_threads(request, function, stream, events, call.tail());
+  hipError_t error = hipSuccess;
+  if (events.start != nullptr) error = call.hip().hipEventRecord(events.start, stream);
+  if (error == hipSuccess) error = modules.launch(request, function, stream, call.tail());
+  if (error == hipSuccess && events.stop != nullptr) error = call.hip().hipEventRecord(events.stop, stream);
+  return error;
+}
+
 }  // namespace
 
 void launch(Call& call, const protocol::LaunchRequest& request) {
@@ -23,11 +37,11 @@ void launch(Call& call, const protocol::LaunchRequest& request) {
   if (!call.use_device()) return;
   hipStream_t stream = nullptr;
   int device = 0;
-  hipEvent_t start = nullptr;
-  hipEvent_t stop = nullptr;
+  LaunchEvents events;
   const Object* function = session.objects.find(protocol::HandleKind::kFunction, request.function);
   if (function == nullptr || !session.streams.find(request.stream, stream, device) ||
-      !find_event(session, request.start_event, start) || !find_event(session, request.stop_event, stop))
+      !find_event(session, request.start_event, events.start) ||
+      !find_event(session, request.stop_event, events.stop))
     return call.finish(hipErrorInvalidHandle, request.stream);
   hipError_t error = hipSuccess;
   if (!valid_shape(request.grid, request.block)) error = hipErrorInvalidConfiguration;
@@ -35,11 +49,8 @@ void launch(Call& call, const protocol::LaunchRequest& request) {
   if ((request.flags & ~kEither) != 0 || request.flags == kEither) error = hipErrorInvalidValue;
   const ExecutionScope executed(session.executions, call.header(), stream, device, request.stream,
                                 request.function);
-  if (error == hipSuccess && start != nullptr) error = call.hip().hipEventRecord(start, stream);
   if (error == hipSuccess)
-    error =
-        session.modules.launch(request, static_cast<hipFunction_t>(function->object), stream, call.tail());
-  if (error == hipSuccess && stop != nullptr) error = call.hip().hipEventRecord(stop, stream);
+    error = launch_with_events(call, request, static_cast<hipFunction_t>(function->object), stream, events);
   call.finish(error, request.stream);
 }
 

@@ -20,6 +20,12 @@ using protocol::kLaunchThreads;
 inline constexpr std::uint64_t kLaunchThreadsMax =
     1 << 16;  // a block; no device's limit: the runtime knows its own
 
+// Around a launch; null: none.
+struct LaunchEvents {
+  hipEvent_t start = nullptr;
+  hipEvent_t stop = nullptr;
+};
+
 inline bool valid_shape(const std::uint32_t (&grid)[3], const std::uint32_t (&block)[3]) {
   std::uint64_t threads = 1;
   for (int axis = 0; axis < 3; ++axis) {

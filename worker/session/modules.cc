@@ -158,18 +158,23 @@ hipError_t Modules::launch(const protocol::LaunchRequest& request, hipFunction_t
     return optional_.launch_cooperative(function, dim3(grid[0], grid[1], grid[2]),
                                         dim3(block[0], block[1], block[2]), request.shared_bytes, stream,
                                         extra.get());
-  if ((request.flags & kLaunchThreads) != 0) [[unlikely]]
-    return optional_.launch_by_threads == nullptr
-               ? hipErrorInvalidConfiguration
-               : optional_.launch_by_threads(function, grid[0], grid[1], grid[2], block[0], block[1],
-                                             block[2], request.shared_bytes, stream, nullptr, extra.get(),
-                                             nullptr, nullptr, 0);
   if (needs_launch_by_threads(request) && optional_.launch_by_threads != nullptr) [[unlikely]]
     return optional_.launch_by_threads(function, grid[0] * block[0], grid[1] * block[1], grid[2] * block[2],
                                        block[0], block[1], block[2], request.shared_bytes, stream, nullptr,
                                        extra.get(), nullptr, nullptr, 0);
   return hip_.hipModuleLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
                                     request.shared_bytes, stream, nullptr, extra.get());
+}
+
+hipError_t Modules::launch_by_threads(const protocol::LaunchRequest& request, hipFunction_t function,
+                                      hipStream_t stream, const LaunchEvents& events,
+                                      std::span<const std::byte> arguments) const {
+  if (optional_.launch_by_threads == nullptr) return hipErrorInvalidConfiguration;
+  ExtraArguments extra(arguments);
+  const auto& [threads, block] = std::tie(request.grid, request.block);
+  return optional_.launch_by_threads(function, threads[0], threads[1], threads[2], block[0], block[1],
+                                     block[2], request.shared_bytes, stream, nullptr, extra.get(),
+                                     events.start, events.stop, 0);
 }
 
 hipError_t Modules::get_global(const ObjectTable& objects, AddressMap& addresses, std::uint64_t module,

@@ -22,6 +22,7 @@
 #include "worker/base/object_table.h"
 #include "worker/base/optional_functions.h"
 #include "worker/base/own_calls.h"
+#include "worker/session/launch_shape.h"
 
 namespace tf::worker {
 
@@ -75,6 +76,10 @@ class Modules {
   // launch, and the device decides whether the blocks run at the same time.
   hipError_t launch(const protocol::LaunchRequest& request, hipFunction_t function, hipStream_t stream,
                     std::span<const std::byte> arguments) const;
+  // The same with a grid in threads, and with events that the runtime records if it takes the launch.
+  hipError_t launch_by_threads(const protocol::LaunchRequest& request, hipFunction_t function,
+                               hipStream_t stream, const LaunchEvents& events,
+                               std::span<const std::byte> arguments) const;
   hipError_t get_global(const ObjectTable& objects, AddressMap& addresses, std::uint64_t module,
                         const std::string& name, std::uint64_t& address, std::uint64_t& bytes);
   // Kernels find the module's managed variable of this name at `address`. hipSuccess if there is none.
