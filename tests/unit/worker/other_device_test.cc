@@ -130,5 +130,35 @@ TEST_F(OtherDevice, AGraphIsInstantiatedOnItsKernels) {
   EXPECT_EQ(device_then, 1);
 }
 
+std::vector<int> devices_then;
+
+TEST_F(OtherDevice, AGraphIsUpdatedOnItsKernels) {
+  rig_->hip().hipGraphAddKernelNode = [](hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* before,
+                                         std::size_t count, const hipKernelNodeParams*) {
+    return fake.hipGraphAddEmptyNode(node, graph, before, count);
+  };
+  devices_then.clear();
+  rig_->hip().hipGraphExecUpdate = [](hipGraphExec_t, hipGraph_t, hipGraphNode_t*,
+                                      hipGraphExecUpdateResult*) {
+    note_device();
+    devices_then.push_back(device_then);
+    return hipErrorGraphExecUpdateFailure;
+  };
+  rig_->hip().hipGraphInstantiate = [](hipGraphExec_t*, hipGraph_t, hipGraphNode_t*, char*, std::size_t) {
+    note_device();
+    devices_then.push_back(device_then);
+    return hipErrorInvalidDeviceFunction;
+  };
+  rig_->hip().hipGraphExecDestroy = [](hipGraphExec_t) { return hipSuccess; };
+  static int function;
+  static int instantiated;
+  const std::uint64_t raw = bind(protocol::HandleKind::kFunction, &function);
+  const std::uint64_t exec = bind(protocol::HandleKind::kGraphExec, &instantiated);
+  rig_->start();
+  const std::uint64_t built = build_kernel_node(*rig_, raw);
+  EXPECT_EQ(rig_->call(protocol::UpdateGraphRequest{exec, built}), hipErrorInvalidDeviceFunction);
+  EXPECT_EQ(devices_then, (std::vector<int>{1, 1})) << "and where it is built again";
+}
+
 }  // namespace
 }  // namespace tf::worker
