@@ -41,6 +41,11 @@ def clear(folder, say):
                     shutil.rmtree(share, ignore_errors=True)
 
 
+def shell_value(value):
+    """As a word of bash, or as an array of words."""
+    return f'({shlex.join(value)})' if isinstance(value, tuple) else shlex.quote(str(value))
+
+
 class Machine:
     """`script` runs in the guest as root; what it writes under /run/vm/out is found in `out` afterwards.
 
@@ -69,7 +74,7 @@ class Machine:
     def fill(self, script, settings):
         shutil.copytree(image.GUEST, self.share / 'guest')
         shutil.copy(script, self.share / 'script.sh')
-        lines = [f'{name}={shlex.quote(str(value))}\n' for name, value in settings.items()]
+        lines = [f'{name}={shell_value(value)}\n' for name, value in settings.items()]
         (self.share / 'config').write_text(''.join(lines))
 
     def command(self, kernel, initramfs):

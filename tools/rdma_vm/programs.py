@@ -10,7 +10,7 @@ import time
 from . import locks
 
 TARGETS = ('conformance', 'transport_bench', 'hip_bench', 'hello_hip', 'fault_client', 'hip_remote', 'hip_worker',
-           'hip_cpu', 'proxies', 'hip_cpu_natives', 'hip_api_test', 'rdma_verbs_test')
+           'hip_cpu', 'proxies', 'hip_cpu_natives', 'hip_api_test', 'rdma_verbs_test', 'amd_in_the_vm')
 NEEDED = ('bin/hip-remote', 'bin/hip-worker', 'bin/hello_hip', 'bin/transport_bench', 'bin/hip_bench',
           'bin/tests/conformance', 'bin/tests/fault_client', 'bin/tests/hip_api_test', 'bin/tests/rdma_verbs_test')
 

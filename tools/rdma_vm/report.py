@@ -259,6 +259,22 @@ def missing_figures(out, rows):
     return found
 
 
+def rows_of_amd(out):
+    """Of AMD's own runtime; skipped where this host has none, or cannot build what stands below it."""
+    name, text = "API tests on AMD's runtime over rdma", text_of(out, 'amd_api')
+    skipped = re.search(r'^all tests skipped: (.*)', text, re.MULTILINE)
+    if skipped:
+        return [{'row': 'check', 'name': name, 'result': 'skipped', 'note': skipped[1]}]
+    counts = re.search(r'^rdma: (.*)', text, re.MULTILINE)
+    good = status_of(out / 'amd_api') == 0 and counts is not None
+    rows = [check(name, good, counts[1] if good else why(out, 'amd_api'))]
+    natively, remotely = text_of(out, 'amd_random_natively'), text_of(out, 'amd_random')
+    same = natively == remotely and len(natively.split()) > 0
+    broken = next((part for part in ('amd_random_natively', 'amd_random') if status_of(out / part) != 0), None)
+    note = why(out, broken) if broken else '' if same else 'natively and over rdma other numbers'
+    return rows + [check("rocRAND on AMD's runtime over rdma", same and not broken, note)]
+
+
 def rows_of_tests(out, parts, quick):
     rows = []
     if 'conformance' in parts:
@@ -269,6 +285,8 @@ def rows_of_tests(out, parts, quick):
         rows += rows_of_hello(out) + rows_of_auto(out) + rows_of_info(out)
     if 'api' in parts:
         rows.append(row_of_suite(out, 'api', 'API tests over rdma'))
+    if 'amd' in parts:
+        rows += rows_of_amd(out)
     if 'hip_bench' in parts:
         rows += rows_of_hip_bench(out)
     if 'figures' in parts:

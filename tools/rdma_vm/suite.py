@@ -21,10 +21,13 @@ API_LIMIT_S = 600
 # Of the API tests all but those that compile, which takes an emulated processor minutes, that need more memory than
 # the guest has, or that compare thousands of values of device functions, which has nothing to do with the transport.
 API_FILTER = '-*Rtc*:*Program*:Large*:*DeviceFunctions*'
+# Of the same cases for AMD's runtime those that move memory and order work, but for kernels of millions of steps.
+AMD_CASES = ('Memory.*', 'Copy*', 'Launch.[!W]*', 'Launch.WithoutArguments', 'Event*', 'Stream.*', 'Fill*', 'Rows*')
+AMD_LIMIT_S = 1500
 KEYGEN_LIMIT_S = 60
 WIRE_LIMIT_S = 60  # until the near machine listens
 PARTS = {'quick': ('conformance', 'verbs', 'hello', 'figures'),
-         'full': ('conformance', 'verbs', 'hello', 'api', 'hip_bench', 'figures')}
+         'full': ('conformance', 'verbs', 'hello', 'api', 'amd', 'hip_bench', 'figures')}
 
 
 def watch(machine, say, label=''):
@@ -78,12 +81,13 @@ def run_one(script, settings, rows_of, options, folder, work, say):
     return rows if ended else rows + [report.failed('machine', 'it gave no result in the end, see above')]
 
 
-def run_tests(built, options, folder, work, say):
+def run_tests(root, built, options, folder, work, say):
     parts = [part for part in PARTS[options.kind] if not options.only or part in options.only]
     quick = options.kind == 'quick'
     settings = {'BUILD': built, 'PARTS': ' '.join(parts), 'FILTER': options.filter, 'QUICK': int(quick),
                 'ROUNDS': 1 if quick else options.rounds, 'CONFORMANCE_LIMIT': CONFORMANCE_LIMIT_S[options.kind],
-                'API_FILTER': API_FILTER, 'API_LIMIT': API_LIMIT_S}
+                'API_FILTER': API_FILTER, 'API_LIMIT': API_LIMIT_S, 'AMD_TESTS': root / 'tests' / 'amd',
+                'AMD_LIMIT': AMD_LIMIT_S, 'AMD_CASES': AMD_CASES}
 
     def rows_of(out):
         return report.rows_of_tests(out, parts, quick)
@@ -149,7 +153,7 @@ def run(root, built, options, folder, work, say):
         return run_faults(root, built, options, folder, work, say)
     if options.kind == 'two':
         return run_two(built, options, folder, work, say)
-    return run_tests(built, options, folder, work, say)
+    return run_tests(root, built, options, folder, work, say)
 
 
 def verdict(rows):

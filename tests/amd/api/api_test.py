@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The API suite for gfx90a on AMD's own HIP runtime, above the stand-in for HSA's, through a worker.
 
-api_test.py FOLDER-OF-STAND-IN HIP-REMOTE PROGRAM TRANSPORT [--only PATTERN] [--natively] [--left-out]
-            [--agents NUMBER]
+api_test.py FOLDER-OF-STAND-IN HIP-REMOTE PROGRAM TRANSPORT [--only PATTERN]... [--natively] [--left-out]
+            [--agents NUMBER] [--rdma-devices WORKER CLIENT] [--limit SECONDS]
 
 The worker has no walls, as it has none by default where AMD's driver is: behind them the stand-in's processes do not
 find each other's memory. Every case has to pass over the transport, or to be skipped by the test, except for those that
 left_out.py names with a reason. --natively runs the same cases without hip-remote as well, and prints where they
 differ; --left-out runs those that are left out. --agents gives the stand-in so many GPU agents, and runs the cases that
-are about several devices. No AMD hardware takes part.
+are about several devices. --rdma-devices names an RDMA device of the machine for either end (tools/rdma-vm runs this in
+its guest). --limit is of each case. No AMD hardware takes part.
 
 With AMD's 6.4.3 by hand (--suite experimental: 7.2.4), where libfmt.so.9 lies in FOLDER, and B is the build:
 tools/debian-chroot --suite sid --bind B --bind FOLDER -- env LD_LIBRARY_PATH=FOLDER python3 tests/amd/api/api_test.py \
@@ -41,10 +42,12 @@ def arguments():
     parser.add_argument("hip_remote", type=pathlib.Path)
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("transport")
-    parser.add_argument("--only", default="*", help="cases, as a shell pattern")
+    parser.add_argument("--only", action="append", metavar="PATTERN", help="cases, as a shell pattern (repeatable)")
     parser.add_argument("--natively", action="store_true", help="also without hip-remote, and print the differences")
     parser.add_argument("--left-out", action="store_true", help="only the cases that are left out")
     parser.add_argument("--agents", type=int, default=1, help="GPU agents of the stand-in")
+    parser.add_argument("--limit", type=float, default=LIMIT_S, help="seconds for each case (default: %(default)s)")
+    parser.add_argument("--rdma-devices", nargs=2, metavar=("WORKER", "CLIENT"), help="RDMA devices, by name")
     return parser.parse_args()
 
 
@@ -56,10 +59,10 @@ def reason_to_leave_out(case):
     return next((why for why, patterns in left_out(amd_major()).items() if matches(case, patterns)), None)
 
 
-def run(command, variables, names):
+def run(command, variables, names, limit_s):
     """Outcomes in the order of the names."""
     with concurrent.futures.ThreadPoolExecutor(PARTS) as pool:
-        parts = pool.map(lambda part: suite.run(command, variables, names[part::PARTS], LIMIT_S), range(PARTS))
+        parts = pool.map(lambda part: suite.run(command, variables, names[part::PARTS], limit_s), range(PARTS))
         outcomes = {case: outcome for part in parts for case, outcome in part.items()}
     return {case: outcomes[case] for case in names}
 
@@ -95,19 +98,21 @@ def main():
     os.environ["HSA_STANDIN_AGENTS"] = str(args.agents)
     program = [str(args.program)]
     any_library = environment(args.hip_remote.parent.parent / "lib")  # a program only lists its cases
-    every = [name for name in suite.names(program, any_library) if fnmatch.fnmatchcase(name, args.only)
+    every = [name for name in suite.names(program, any_library) if matches(name, args.only or ["*"])
              and (args.agents == 1 or matches(name, SEVERAL_DEVICES))]
     names = [name for name in every if (reason_to_leave_out(name) is not None) == args.left_out]
     began = time.monotonic()
-    with worker(args.hip_remote.parent / "hip-worker", environment(args.stand_in)) as (address, said):
+    near, far = ({"TF_RDMA_DEVICE": device} if device else {} for device in args.rdma_devices or (None, None))
+    variables = environment(args.stand_in)
+    with worker(args.hip_remote.parent / "hip-worker", variables | near, args.transport) as (address, said):
         options = ["--worker", address, "--transport", args.transport, "--"]
-        remote = run([str(args.hip_remote), "run", *options, *program], environment(args.stand_in), names)
+        remote = run([str(args.hip_remote), "run", *options, *program], variables | far, names, args.limit)
         said = [line for line in said().splitlines() if "audit:" not in line]
     print_sum(args.transport, remote, time.monotonic() - began)
     print_left_out(every)
     if args.natively:
         began = time.monotonic()
-        native = run(program, environment(args.stand_in, amd_folder()), names)
+        native = run(program, environment(args.stand_in, amd_folder()), names, args.limit)
         print_sum("natively", native, time.monotonic() - began)
         print_differences(remote, native)
     wrong = [case for case in names if remote[case].verdict not in GOOD]

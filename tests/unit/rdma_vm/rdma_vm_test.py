@@ -18,7 +18,7 @@ CONFORMANCE = os.environ.get("RDMA_VM_CONFORMANCE", "")  # the program
 TOOLS = pathlib.Path(__file__).resolve().parents[3] / "tools"
 sys.path.insert(0, str(TOOLS))
 
-from rdma_vm import cli, figures, image, packages, report  # noqa: E402
+from rdma_vm import cli, figures, image, machine, packages, report  # noqa: E402
 from rdma_vm.errors import Impossible  # noqa: E402
 
 # As the tools of Debian 12 print it, shortened.
@@ -174,6 +174,34 @@ class Rows(unittest.TestCase):
         self.assertEqual(report.rows_of_tests(self.out, ("verbs",), True)[0]["result"], "FAILED")
         self.leave("real_verbs", skipped.replace("[  SKIPPED ]", "[       OK ]"))
         self.assertEqual(report.rows_of_tests(self.out, ("verbs",), True)[0]["result"], "passed")
+
+    def test_amd(self):
+        self.leave("amd_api", "rdma: 9 passed, in 3 s\n")
+        for part in ("amd_random_natively", "amd_random"):
+            self.leave(part, "12\n34\n")
+        rows = report.rows_of_tests(self.out, ("amd",), False)
+        self.assertEqual([row["result"] for row in rows], ["passed", "passed"])
+        self.assertIn("9 passed", rows[0]["note"])
+        self.leave("amd_api", "rdma: 8 passed, 1 failed, in 3 s\nMemory.Info: failed\n", 1)
+        self.leave("amd_random", "12\n35\n")
+        rows = report.rows_of_amd(self.out)
+        self.assertEqual([row["result"] for row in rows], ["FAILED", "FAILED"])
+        self.assertIn("Memory.Info", rows[0]["note"])
+        self.assertIn("other numbers", rows[1]["note"])
+        for part in ("amd_random_natively", "amd_random"):
+            self.leave(part, "")
+        self.assertEqual(report.rows_of_amd(self.out)[1]["result"], "FAILED", "no numbers at all")
+
+    def test_amd_where_it_cannot_run(self):
+        self.leave("amd_api", "all tests skipped: no libamdhip64.so.5 of AMD's (libamdhip64-5)\n")
+        row, = report.rows_of_amd(self.out)
+        self.assertEqual((row["result"], row["note"]), ("skipped", "no libamdhip64.so.5 of AMD's (libamdhip64-5)"))
+
+    def test_settings_are_words_of_bash(self):
+        script = (f"A={machine.shell_value('a b')}; B={machine.shell_value(('x *', 'y'))}\n"
+                  'echo "$A|${B[0]}|${#B[@]}"')
+        said = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(said, "a b|x *|2\n")
 
     def test_info(self):
         def result(details, available=True):

@@ -78,14 +78,14 @@ pair() {
   wait "$pid" 2>/dev/null
 }
 
-# with_worker NAME COMMAND...: runs COMMAND while a worker of the CPU runtime, on rxe0 (or WORKER_DEVICE), listens on
-# CONTROL_PORT of loopback (or where WORKER_OPTIONS say) and WORKER_SOCKET. What it says is in NAME.worker. It failed
+# with_worker NAME COMMAND...: runs COMMAND while a worker of the CPU runtime (or RUNTIME), on rxe0 (or WORKER_DEVICE),
+# listens on CONTROL_PORT of loopback (or where WORKER_OPTIONS say) and WORKER_SOCKET. What it says is in NAME.worker. It failed
 # when it ends before it is told to.
 with_worker() {
   local name=$1 pid
   shift
   TF_RDMA_DEVICE=${WORKER_DEVICE:-rxe0} HIP_CPU_MEMORY_BYTES=$((256 << 20)) \
-    "$BUILD/bin/hip-worker" --runtime cpu --port "$CONTROL_PORT" --socket "$WORKER_SOCKET" -v \
+    "$BUILD/bin/hip-worker" --runtime "${RUNTIME:-cpu}" --port "$CONTROL_PORT" --socket "$WORKER_SOCKET" -v \
     "${WORKER_OPTIONS[@]}" >"$OUT/$name.worker" 2>&1 &
   pid=$!
   if wait_listening "$CONTROL_PORT" 30 "$pid"; then

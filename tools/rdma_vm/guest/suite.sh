@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tests in the guest. From config: BUILD (folder of binaries), PARTS, FILTER, API_FILTER, ROUNDS, QUICK (1: few
-# figures), CONFORMANCE_LIMIT and API_LIMIT in seconds.
+# figures), CONFORMANCE_LIMIT, API_LIMIT and AMD_LIMIT in seconds, AMD_TESTS (folder of tests/amd), AMD_CASES (patterns).
 # Everything is written into files; the host reads, judges and prints them.
 source "$VM/config"
 source "$VM/guest/lib.sh"
@@ -47,6 +47,22 @@ remote_debugged() { TF_DEBUG=1 TF_CONNECT_TIMEOUT=40 remote "$1" 90 auto "$BUILD
 api() {
   with_worker api remote api "$API_LIMIT" rdma \
     "$BUILD/bin/tests/hip_api_test" "--gtest_filter=$API_FILTER" --gtest_color=no
+}
+
+# AMD's own runtime at the worker, above the stand-in for HSA's: kernels are interpreted, in an emulated machine.
+amd() {
+  local cases=() words pattern program=$BUILD/bin/tests/hip_api_gfx90a
+  [ -e "$program" ] || { echo "all tests skipped: this build has no kernels for gfx90a" >"$OUT/amd_api.txt"; return; }
+  for pattern in "${AMD_CASES[@]}"; do cases+=(--only "$pattern"); done
+  export PYTHONDONTWRITEBYTECODE=1 HSA_STANDIN_MEMORY_MIB=256
+  record amd_api "$AMD_LIMIT" python3 "$AMD_TESTS/api/api_test.py" "$BUILD/lib/amd-standin" "$BUILD/bin/hip-remote" \
+    "$program" rdma --rdma-devices rxe0 rxe1 --limit 180 "${cases[@]}"
+  grep -q '^all tests skipped' "$OUT/amd_api.txt" && return
+  progress "amd: random numbers"
+  words=(python3 "$AMD_TESTS/rocrand/random_words.py" philox 1 131328 0 512 131072 131328)
+  export LD_LIBRARY_PATH=$BUILD/lib/amd-standin
+  record amd_random_natively 180 "${words[@]}"
+  RUNTIME=amd with_worker amd_random remote amd_random 180 rdma "${words[@]}"
 }
 
 # Packets that came before one that had been sent before them, at both devices.
