@@ -79,8 +79,8 @@ pair() {
 }
 
 # with_worker NAME COMMAND...: runs COMMAND while a worker of the CPU runtime (or RUNTIME), on rxe0 (or WORKER_DEVICE),
-# listens on CONTROL_PORT of loopback (or where WORKER_OPTIONS say) and WORKER_SOCKET. What it says is in NAME.worker. It failed
-# when it ends before it is told to.
+# listens on CONTROL_PORT of loopback (or where WORKER_OPTIONS say) and WORKER_SOCKET. What it says is in NAME.worker.
+# It failed when it ends before it is told to.
 with_worker() {
   local name=$1 pid
   shift

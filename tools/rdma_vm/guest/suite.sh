@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tests in the guest. From config: BUILD (folder of binaries), PARTS, FILTER, API_FILTER, ROUNDS, QUICK (1: few
-# figures), CONFORMANCE_LIMIT, API_LIMIT and AMD_LIMIT in seconds, AMD_TESTS (folder of tests/amd), AMD_CASES (patterns).
+# figures), CONFORMANCE_LIMIT, API_LIMIT and AMD_LIMIT in seconds, AMD_TESTS (folder of tests/amd), and AMD_CASES
+# (patterns).
 # Everything is written into files; the host reads, judges and prints them.
 source "$VM/config"
 source "$VM/guest/lib.sh"
