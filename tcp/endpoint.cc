@@ -47,17 +47,23 @@ constexpr std::size_t kInlinePayloadBytes = 16 << 10;
 constexpr int kLossSlice_ms = 5;    // while one lane has ended and the other has not
 constexpr int kNoSeatSlice_ms = 1;  // a third sleeper
 
-// The connection's engine, inside records if the session is encrypted. A piece lane has a thread that does
-// nothing else, so it needs no helpers. Receipts are short, like messages.
-Result<LaneIo> make_io(int socket, unsigned number, bool is_payload, Options options,
+// Messages and receipts are short: whoever has them seals and opens them.
+unsigned helpers_for(unsigned number, const Layout& layout, const Options& options) {
+  if (number != kBulkConnection && !layout.is_piece(number)) return 0;
+  const unsigned lanes = layout.is_piece(number) ? layout.payload_lanes : 1;
+  return options.crypto_helpers.value_or(default_crypto_helpers(lanes));
+}
+
+// The connection's engine, inside records if the session is encrypted.
+Result<LaneIo> make_io(int socket, unsigned number, const Layout& layout, Options options,
                        const Protection& protection) {
   options.records = protection.session != nullptr && protection.session->level == secure::Level::kEncrypt;
   // The kernel would hold memory whose receipt has come.
   if (options.recoverable) options.features.zero_copy_send = false;
+  const bool is_payload = number == kBulkConnection || layout.is_piece(number);
   Result<LaneIo> io = make_lane_io(socket, is_payload ? Lane::kBulk : Lane::kMessage, options);
   if (!io || !options.records) return io;
-  const unsigned helpers = number == kBulkConnection ? options.crypto_helpers : 0;
-  return make_sealed_io(std::move(*io), protection, number, helpers);
+  return make_sealed_io(std::move(*io), protection, number, helpers_for(number, layout, options));
 }
 
 // For who reads the counts of a lane.
@@ -91,8 +97,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
     TF_RETURN_IF_ERROR(waker_.open());
     std::vector<LaneIo> io;
     for (unsigned number = 0; number < sockets_.size(); ++number) {
-      const bool is_payload = number == kBulkConnection || layout_.is_piece(number);
-      Result<LaneIo> made = make_io(sockets_[number].get(), number, is_payload, options, protection);
+      Result<LaneIo> made = make_io(sockets_[number].get(), number, layout_, options, protection);
       if (!made) return made.status();
       io.push_back(std::move(*made));
     }

@@ -16,6 +16,8 @@ namespace {
 
 // One for the lane's thread, one for the program or the device, one to help.
 constexpr unsigned kProcessorsForHelp = 3;
+constexpr unsigned kLanesWithHelpMax = 4;
+constexpr unsigned kThreadsOfHelpedLane = 4;  // of both ends
 
 constexpr std::uint32_t kRecoverableBit = 32;  // below the limit of transport/net/attach.cc
 
@@ -66,9 +68,11 @@ Result<UringFeatures> parse_features(std::string_view text) {
   return features;
 }
 
-Result<unsigned> parse_crypto_helpers(std::string_view text) {
-  if (text.empty()) return default_crypto_helpers();
-  return parse_number("TF_TCP_CRYPTO_THREADS", text, 0, kCryptoHelpersMax);
+Result<std::optional<unsigned>> parse_crypto_helpers(std::string_view text) {
+  if (text.empty()) return std::optional<unsigned>();
+  const Result<unsigned> helpers = parse_number("TF_TCP_CRYPTO_THREADS", text, 0, kCryptoHelpersMax);
+  if (!helpers) return helpers.status();
+  return std::optional<unsigned>(helpers.value());
 }
 
 Result<unsigned> parse_payload_lanes(std::string_view text) {
@@ -78,7 +82,11 @@ Result<unsigned> parse_payload_lanes(std::string_view text) {
 
 unsigned default_payload_lanes() { return std::clamp(usable_processors() * 3 / 8, 1U, kPayloadLanesMax); }
 
-unsigned default_crypto_helpers() { return usable_processors() >= kProcessorsForHelp ? 1 : 0; }
+unsigned default_crypto_helpers(unsigned payload_lanes) {
+  const unsigned processors = usable_processors();
+  if (payload_lanes <= 1) return processors >= kProcessorsForHelp ? 1 : 0;
+  return payload_lanes <= kLanesWithHelpMax && processors >= kThreadsOfHelpedLane * payload_lanes ? 1 : 0;
+}
 
 std::uint32_t Layout::to_attach() const { return connections() | (recoverable ? kRecoverableBit : 0); }
 
@@ -122,7 +130,7 @@ Result<Options> options_from_environment() {
     if (!features) return features.status();
     options.features = *features;
   }
-  const Result<unsigned> helpers = parse_crypto_helpers(environment("TF_TCP_CRYPTO_THREADS"));
+  const Result<std::optional<unsigned>> helpers = parse_crypto_helpers(environment("TF_TCP_CRYPTO_THREADS"));
   if (!helpers) return helpers.status();
   options.crypto_helpers = helpers.value();
   const Result<unsigned> lanes = parse_payload_lanes(environment("TF_TCP_LANES"));

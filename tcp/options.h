@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,8 +40,9 @@ struct Options {
   // Sealed records travel (sealed_io.h), whose reader does not know how much is coming, and whose memory is
   // used again at once: no receive waits until its memory is full, and no send is zero-copy.
   bool records = false;
-  // Threads that help to encrypt, and as many that help to decrypt, the payload of one endpoint.
-  unsigned crypto_helpers = 0;
+  // Threads that help to encrypt, and as many that help to decrypt, for each connection with payload. Unset:
+  // default_crypto_helpers().
+  std::optional<unsigned> crypto_helpers = 0;
   // Connections, each with a thread at both ends, that large payload goes over at once. 1: it shares one with
   // small payload, and needs no threads. The client's choice; a worker takes what its clients open.
   unsigned payload_lanes = 1;
@@ -82,13 +84,15 @@ struct Layout {
 inline constexpr unsigned kCryptoHelpersMax = 8;
 
 // From TF_TCP_ENGINE (auto, uring, poll), TF_TCP_FEATURES (multishot, send_zc, files, separated by commas;
-// unset: multishot,files), TF_TCP_CRYPTO_THREADS (0 to kCryptoHelpersMax; unset: default_crypto_helpers()),
+// unset: multishot,files), TF_TCP_CRYPTO_THREADS (0 to kCryptoHelpersMax),
 // TF_TCP_LANES (1 to kPayloadLanesMax; unset: default_payload_lanes()), TF_TCP_RAILS (parse_rails()),
 // TF_TCP_CONGESTION (congestion.h) and TF_IO_TIMEOUT (seconds). Unknown text is kInvalidArgument.
 Result<Options> options_from_environment();
-Result<unsigned> parse_crypto_helpers(std::string_view text);
-// As many as pay off on the processors that this process may use.
-unsigned default_crypto_helpers();
+Result<std::optional<unsigned>> parse_crypto_helpers(std::string_view text);
+// As many as pay off for each of so many connections on the processors that this process may use, where both
+// ends may be on one host: each end has a thread and a helper for each lane. Measured for two lanes on 16
+// processors to eight on 32 (docs/performance-log.md): more than four lanes are not faster with helpers.
+unsigned default_crypto_helpers(unsigned payload_lanes);
 Result<unsigned> parse_payload_lanes(std::string_view text);
 // Three for eight processors that this process may use, where both ends may be on one host; the rest is the
 // program's. One where there are fewer than six.

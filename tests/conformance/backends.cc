@@ -57,6 +57,12 @@ tcp::Options over_lanes(unsigned lanes, tcp::EngineKind engine = tcp::EngineKind
   return options;
 }
 
+// The same options with so many payload lanes.
+tcp::Options shared_out(tcp::Options options, unsigned lanes) {
+  options.payload_lanes = lanes;
+  return options;
+}
+
 // Each connection's kernel buffers hold some.
 Backend over_lanes_variant(std::string name, const tcp::Options& options) {
   Backend backend = tcp_variant(std::move(name), options, test::listen_tcp);
@@ -141,6 +147,7 @@ std::vector<Backend> make_backends() {
                    {.stall_every_bytes = 512 << 10, .stall = std::chrono::milliseconds(50)}),
       uneven_lanes("tcp_lanes_3_lossy_one", recoverable(over_lanes(3)), {.cut_after_bytes = 200 << 10}),
       encrypted_lanes("tcp_lanes_3_encrypted", over_lanes(3)),
+      encrypted_lanes("tcp_lanes_2_encrypted_helped", shared_out(with_helpers(Kind::kAuto), 2)),
       encrypted_lanes("tcp_lanes_2_recoverable_encrypted", recoverable(over_lanes(2))),
       keyed_variant("tcp_proven", with(Kind::kAuto), secure::Level::kAuth),
       keyed_variant("tcp_encrypted", with(Kind::kAuto), secure::Level::kEncrypt),

@@ -27,11 +27,14 @@ TEST(TcpOptions, EnginesAndFeatures) {
 }
 
 TEST(TcpOptions, ThreadsThatHelpToEncrypt) {
-  EXPECT_EQ(parse_crypto_helpers("").value(), default_crypto_helpers());
+  EXPECT_EQ(parse_crypto_helpers("").value(), std::nullopt);
   EXPECT_EQ(parse_crypto_helpers("0").value(), 0u);
   EXPECT_EQ(parse_crypto_helpers(std::to_string(kCryptoHelpersMax)).value(), kCryptoHelpersMax);
   for (const char* text : {"-1", "9", "1x", "x", " 1", "99999999999999999999"})
     EXPECT_EQ(parse_crypto_helpers(text).code(), Code::kInvalidArgument) << text;
+  for (unsigned lanes = 1; lanes <= kPayloadLanesMax; ++lanes)
+    EXPECT_LE(default_crypto_helpers(lanes), lanes <= 4 ? 1U : 0U) << lanes;
+  EXPECT_GE(default_crypto_helpers(1), default_crypto_helpers(2)) << "more lanes have fewer processors each";
 }
 
 TEST(TcpOptions, LanesForLargePayload) {
