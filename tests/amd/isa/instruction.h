@@ -190,6 +190,7 @@ std::span<const TableRow> vector3_rows();
 std::span<const TableRow> carry_rows();
 std::span<const TableRow> compare_rows();
 std::span<const TableRow> packed_rows();
+std::span<const TableRow> indexed_rows();
 std::span<const TableRow> lane_rows();
 std::span<const TableRow> local_rows();
 std::span<const TableRow> local_atomic_rows();

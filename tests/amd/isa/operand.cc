@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // One operand from its text: registers, constants, and the modifiers that stand around it.
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
+#include "tests/amd/isa/indexed.h"
 #include "tests/amd/isa/parse.h"
 #include "tests/amd/isa/wave.h"
 
@@ -193,6 +196,26 @@ std::optional<Operand> message(std::string_view text) {
   return std::nullopt;
 }
 
+// "gpr_idx(SRC0,DST)": a bit each.
+std::optional<Operand> indexed_operands(std::string_view text) {
+  constexpr std::pair<std::string_view, Indexes> kKnown[] = {{"SRC0", kIndexesSource0},
+                                                             {"SRC1", kIndexesSource1},
+                                                             {"SRC2", kIndexesSource2},
+                                                             {"DST", kIndexesTarget}};
+  if (!text.starts_with("gpr_idx(") || !text.ends_with(")")) return std::nullopt;
+  text = text.substr(8, text.size() - 9);
+  Operand operand;
+  operand.kind = Kind::kConstant;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(','));
+    const auto* known = std::ranges::find(kKnown, word, [](const auto& each) { return each.first; });
+    if (known == std::end(kKnown)) return std::nullopt;
+    operand.value |= known->second;
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+  }
+  return operand;
+}
+
 // "v7.h": a half of a register.
 std::optional<Operand> half_register(std::string_view text) {
   const bool high = text.ends_with(".h");
@@ -216,6 +239,7 @@ void set_sign(Operand& operand, Type type, bool negate, bool absolute) {
 std::optional<Operand> parse_operand(std::string_view text, Type type) {
   if (text.starts_with("hwreg(")) return hardware_register(text);
   if (text.starts_with("sendmsg(")) return message(text);
+  if (text.starts_with("gpr_idx(")) return indexed_operands(text);
   bool negate = false;
   bool absolute = false;
   bool sign = false;
