@@ -59,7 +59,7 @@ hipError_t HostMemory::allocate(HostRange::Kind kind, int device, std::uint64_t 
   const MutexLock lock(mutex_);
   ranges_[range.base] = range;
   if (range.dormant) dormant_count_.fetch_add(1, std::memory_order_relaxed);
-  if (range.reachable) reached_.store(true, std::memory_order_relaxed);
+  if (range.reachable) reached_count_.fetch_add(1, std::memory_order_relaxed);
   pointer = reinterpret_cast<void*>(range.base);
   return hipSuccess;
 }
@@ -73,6 +73,7 @@ hipError_t HostMemory::release(void* pointer) {
     range = found->second;
     ranges_.erase(found);
     if (range.dormant) dormant_count_.fetch_sub(1, std::memory_order_relaxed);
+    if (range.reachable) reached_count_.fetch_sub(1, std::memory_order_relaxed);
   }
   switch (range.home) {
     case HostRange::Home::kPrivate: ::munmap(pointer, mapped_bytes(range.bytes)); break;
@@ -144,7 +145,7 @@ bool HostMemory::add_alias(const HostRange& range, std::uint64_t pages, bool dor
   ranges_[alias.base] = alias;
   has_aliases_.store(true, std::memory_order_relaxed);
   if (dormant) dormant_count_.fetch_add(1, std::memory_order_relaxed);
-  if (!dormant) reached_.store(true, std::memory_order_relaxed);
+  if (!dormant) reached_count_.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 
@@ -161,6 +162,7 @@ hipError_t HostMemory::remove(void* pointer) {
     }
     ranges_.erase(reinterpret_cast<std::uint64_t>(pointer));
     if (alias.dormant) dormant_count_.fetch_sub(1, std::memory_order_relaxed);
+    if (alias.base != 0 && !alias.dormant) reached_count_.fetch_sub(1, std::memory_order_relaxed);
   }
   if (alias.base == 0) return hipSuccess;
   const std::uint64_t pages = alias.base & ~(kHostPageBytes - 1);
@@ -184,7 +186,7 @@ void HostMemory::wake(std::uint64_t base) {
   if (found == ranges_.end() || !found->second.dormant) return;
   found->second.dormant = false;
   found->second.reachable = true;
-  reached_.store(true, std::memory_order_relaxed);
+  reached_count_.fetch_add(1, std::memory_order_relaxed);
   if (const auto registered = ranges_.find(found->second.other); registered != ranges_.end())
     registered->second.dormant = false;
   dormant_count_.fetch_sub(1, std::memory_order_relaxed);

@@ -83,8 +83,8 @@ class HostMemory {
   bool copies_blocks() const { return window_.access() == protocol::HostAccess::kMirrored; }
   // Something is dormant. The allocating thread sees its own.
   bool has_dormant() const { return dormant_count_.load(std::memory_order_relaxed) != 0; }
-  // Devices have reached some since the beginning. The thread that made it so sees it.
-  bool any_reached() const { return reached_.load(std::memory_order_relaxed); }
+  // Devices reach some. The thread that made it so sees it.
+  bool any_reached() const { return reached_count_.load(std::memory_order_relaxed) != 0; }
   // The window's range: outside of it nothing is dormant.
   const protocol::AddressWindow& window() const { return window_.addresses(); }
   // What is dormant at the address where devices would reach it.
@@ -131,7 +131,7 @@ class HostMemory {
   std::map<std::uint64_t, HostRange> ranges_ TF_GUARDED_BY(mutex_);
   std::atomic<bool> has_aliases_{false};  // relaxed: the registering thread sees its own store
   std::atomic<std::size_t> dormant_count_{0};
-  std::atomic<bool> reached_{false};
+  std::atomic<std::size_t> reached_count_{0};
   bool mirrors_ = false;
 };
 

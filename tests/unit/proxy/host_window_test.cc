@@ -232,6 +232,41 @@ TEST_F(HostWindowTest, HostMemoryOfAMirror) {
   EXPECT_EQ(memory.release(pinned), hipSuccess);
 }
 
+// hipFree and its like wait while there is some, and no longer.
+TEST_F(HostWindowTest, DevicesReachHostMemoryAsLongAsThereIsSome) {
+  HostMemory memory(window_);
+  memory.mirror_pinned();
+  EXPECT_FALSE(memory.any_reached());
+  void* managed = nullptr;
+  void* pinned = nullptr;
+  using Kind = HostRange::Kind;
+  ASSERT_EQ(memory.allocate(Kind::kManaged, 0, 100, 0, managed), hipSuccess);
+  ASSERT_EQ(memory.allocate(Kind::kPinned, 0, 100, 0, pinned), hipSuccess);
+  EXPECT_TRUE(memory.any_reached());
+  EXPECT_EQ(memory.release(managed), hipSuccess);
+  EXPECT_FALSE(memory.any_reached()) << "dormant memory";
+  const auto address = reinterpret_cast<std::uint64_t>(pinned);
+  ASSERT_EQ(memory.open(address), hipSuccess);
+  memory.wake(address);
+  EXPECT_TRUE(memory.any_reached());
+  EXPECT_EQ(memory.release(pinned), hipSuccess);
+  EXPECT_FALSE(memory.any_reached());
+  std::vector<std::byte> own(3 * kHostPageBytes);
+  for (const bool awake : {false, true}) {
+    ASSERT_EQ(memory.add(0, own.data(), own.size(), 0), hipSuccess);
+    EXPECT_FALSE(memory.any_reached()) << "dormant memory";
+    if (awake) {
+      const std::uint64_t other =
+          memory.will_be_seen_by_devices(reinterpret_cast<std::uint64_t>(own.data()), own.size());
+      ASSERT_EQ(memory.open(other), hipSuccess);
+      memory.wake(other);
+      EXPECT_TRUE(memory.any_reached());
+    }
+    EXPECT_EQ(memory.remove(own.data()), hipSuccess);
+    EXPECT_FALSE(memory.any_reached());
+  }
+}
+
 TEST(HostMemoryAlone, ManagedNeedsAWindow) {
   PartSource source;
   HostWindow none(source);
