@@ -132,6 +132,14 @@ class Libraries(unittest.TestCase):
                 done = support.run(REMOTE, 'run', *way, '--preload', major, '--', program)
                 self.assertEqual((done.returncode, done.stdout), (0, major + '\n'), done.stderr)
 
+    def test_rccl_asks_our_library_about_devices(self):
+        """Not this host's driver, in whose place there is none. What the user has set stays."""
+        words = ['sh', '-c', 'echo "${RCCL_USE_ROCM_SMI_LIB-none}"']
+        for way, changes, expected in (((), {}, '1'), ((), {'RCCL_USE_ROCM_SMI_LIB': '0'}, '0'),
+                                       (('--native',), {}, 'none')):
+            done = support.run(REMOTE, 'run', '--no-preload', *way, '--', *words, **changes)
+            self.assertEqual((done.returncode, done.stdout.strip()), (0, expected), done.stderr)
+
     def test_a_circle_of_libraries(self):
         first = self.library('libfirst.so.1', folder='own')
         second = self.library('libsecond.so.1', first, folder='own')

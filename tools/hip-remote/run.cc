@@ -134,6 +134,7 @@ ProgramFile prepare_program(const std::filesystem::path& directory, const RunOpt
   const std::vector<HipLibrary> needed =
       hip_libraries(program.path, library_path, preload == nullptr ? "" : preload);
   if (options.preload) preload_library(directory, needed, options.preload_major, environment);
+  if (!options.native) ask_library_about_devices(directory, environment);
   if (options.preload && !options.native && is_management_program(program.path) &&
       !prepare_management(directory, environment))
     return {
