@@ -197,6 +197,12 @@ std::optional<hipcore::AdvisedMemory> Client::advised(const void* pointer, std::
   return memory;
 }
 
+// Also what is mapped or opened, of which it is not known here.
+bool Client::seen_by_others(std::uint64_t address) {
+  const auto block = device_memory_.find_block(address);
+  return !block || shared_memory_.key_of(block->base).has_value();
+}
+
 void Client::unshare(int device, std::uint64_t base) {
   auto key = shared_memory_.freed(base);
   if (!key) return;

@@ -150,6 +150,7 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
  private:
   // `seen`: as seen_devices() says.
   Client(Connected&& connected, const std::vector<int>& seen, unsigned copy_helpers);
+  bool seen_by_others(std::uint64_t address) override;
   std::optional<hipError_t> before_post(protocol::OpTraits what, int device, std::span<const std::byte> head,
                                         std::span<const std::byte> tail) override;
   void after_post(protocol::OpTraits what) override { mirror_.posted(what); }

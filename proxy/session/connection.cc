@@ -14,8 +14,8 @@
 
 #include "hipcore/wire/fill.h"
 #include "hipcore/wire/gen/notices.h"
-#include "transport/base/thread.h"
 #include "transport/base/mutex.h"
+#include "transport/base/thread.h"
 
 namespace tf::proxy {
 namespace {
@@ -227,12 +227,13 @@ hipError_t Connection::transmit(protocol::Op op, int device, std::span<const std
   return kLostError;
 }
 
-// Posts whose late effect other processes could see: fills without a stream, and recordings of shared events.
+// Posts whose late effect other processes could see: fills without a stream of memory that they have, and
+// recordings of shared events.
 hipError_t Connection::finish_for_sharers(protocol::OpTraits what, int device,
                                           std::span<const std::byte> head) {
   if (what.has(Trait::kFills)) {
     const auto fill = protocol::request_of<protocol::FillRequest>(head);
-    if (!protocol::is_synchronous(fill.form)) return hipSuccess;
+    if (!protocol::is_synchronous(fill.form) || !observer_.seen_by_others(fill.target)) return hipSuccess;
     return synchronized_stream(device, 0, call(device, protocol::SynchronizeStreamRequest{0}));
   }
   if (!what.has(Trait::kRecords)) return hipSuccess;

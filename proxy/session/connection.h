@@ -55,6 +55,8 @@ class ConnectionObserver {
   // endpoint: must neither call nor wait.
   virtual void callback_due(std::uint64_t cookie, hipError_t error, std::uint32_t output) = 0;
   virtual void callback_refused(std::uint64_t cookie) = 0;
+  // Other processes may see what is written to this memory of a device.
+  virtual bool seen_by_others(std::uint64_t address) = 0;
 
  protected:
   ~ConnectionObserver() = default;

@@ -55,6 +55,7 @@ class Remote final : private proxy::ConnectionObserver {
   hipError_t device_waited(int) override { return hipSuccess; }
   void callback_due(std::uint64_t, hipError_t, std::uint32_t) override {}
   void callback_refused(std::uint64_t) override {}
+  bool seen_by_others(std::uint64_t) override { return false; }  // it fills nothing
 
   const std::string worker_;
   proxy::Connection connection_;

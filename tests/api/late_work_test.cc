@@ -168,7 +168,7 @@ TEST(LateWork, IsDoneForEveryStream) {
   }
 }
 
-// --- in processes of their own: remotely, fills wait if memory is shared, copies if there are other streams
+// --- in processes of their own: remotely, copies wait if memory is shared or there are other streams
 
 template <typename Forms>
 void expect_no_waits(const Forms& forms) {
@@ -192,6 +192,14 @@ void fills_of_variables_do_not_wait() {
   std::vector<unsigned char> back(kLateBytes);
   HIP_OK(hipMemcpyFromSymbol(back.data(), block_symbol(), kLateBytes, 0, hipMemcpyDeviceToHost));
   EXPECT_TRUE(holds_value(back.data()));
+}
+
+// Those of memory that others may open wait: Ipc.WhatASynchronousCallDidThePartnerSees.
+void fills_do_not_wait_while_other_memory_is_shared() {
+  DeviceBuffer shared(kLateBytes);
+  hipIpcMemHandle_t handle = {};
+  HIP_OK(hipIpcGetMemHandle(&handle, shared.get()));
+  fills_do_not_wait();
 }
 
 void copies_do_not_wait() { expect_no_waits(kCopies); }
@@ -235,6 +243,7 @@ TEST(LateWorkProcess, DISABLED_Run) {
   if (role == nullptr) GTEST_SKIP() << "only as somebody's partner";
   const std::string what = role;
   if (what == "fills") fills_do_not_wait();
+  if (what == "sharing") fills_do_not_wait_while_other_memory_is_shared();
   if (what == "variables") fills_of_variables_do_not_wait();
   if (what == "copies") copies_do_not_wait();
   if (what == "devices") copies_between_devices_are_there_for_both();
@@ -245,6 +254,8 @@ int run_alone(const char* role) {
 }
 
 TEST(LateWork, FillsOfDeviceMemoryDoNotWait) { EXPECT_EQ(run_alone("fills"), 0); }
+
+TEST(LateWork, FillsDoNotWaitWhileOtherMemoryIsShared) { EXPECT_EQ(run_alone("sharing"), 0); }
 
 TEST(LateWork, FillsOfVariablesDoNotWait) { EXPECT_EQ(run_alone("variables"), 0); }
 

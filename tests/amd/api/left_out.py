@@ -33,7 +33,7 @@ _OF_5 = {
         "VirtualMemory.*", "SharedPhysical.*", "PointerAttribute.EndsWithTheMapping"],
     "a call waits inside AMD's 5.2.3 while a host function runs, which waits for the caller": [
         "CopyOrder.ASmallCopyWaitsForItsStream", "Stream.CommandsReturnWhileTheStreamIsBusy",
-        "LateWork.FillsOfDeviceMemoryDoNotWait"],
+        "LateWork.FillsOfDeviceMemoryDoNotWait", "LateWork.FillsDoNotWaitWhileOtherMemoryIsShared"],
     "AMD's 5.2.3 answers otherwise: limits": ["Limit.*"],
     "AMD's hiprtc 5.2.3 has older headers, and no bitcode to link": [
         "Rtc.HeadersThatNobodyIncludes", "Rtc.WhatNewerHeadersHave", "Rtc.TheTypeOf*",
