@@ -48,7 +48,7 @@ _SINCE_6 = {
 _SINCE_7 = {
     "AMD's hiprtc 7.2.4 links only where there is a libamdhip64.so, which is for development": [
         "RtcLink.PartsBecomeOneCodeObject"],
-    # Its copies reach the stand-in with no signal to wait for; with DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING=0 the case passes.
+    # Its copies reach the stand-in with no signal to wait for. DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING=0: the case passes.
     "AMD's 7.2.4 starts a graph's branches beyond the first without waiting for the stream's earlier work": [
         "CopySemanticsOfGraphs.ALaunchKeepsTheRule"],
 }

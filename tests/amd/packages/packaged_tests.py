@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Debian 13's packaged tests of AMD's libraries, unmodified, and programs of ours above those libraries, natively and
-through hip-remote: rows for the table of docs/fidelity.md, whose remarks in parentheses are by hand. By hand: it
-downloads packages and takes a while."""
+"""Packaged tests of AMD's libraries, of Debian 13, sid and experimental, unmodified, and programs of ours above those
+libraries, natively and through hip-remote: rows for the table of docs/fidelity.md, whose remarks in parentheses are by
+hand. By hand: it downloads packages and takes a while."""
 import argparse
 import dataclasses
 import json
@@ -28,7 +28,10 @@ OURS = ROOT / 'tests/amd/packages/programs'  # above libraries whose packaged te
 # What Debian 13 has no more and a build on Debian 12 loads.
 CARRIED = ('libfmt.so.9',)
 ALWAYS = ('libllvm19', 'python3-minimal', 'libpython3-stdlib')  # the stand-in's disassembler, tools/fidelity
+# gfx1100's code addresses halves of registers there.
+NEWER_DISASSEMBLER = {(suite, 'gfx1100'): ('libllvm21',) for suite in ('sid', 'experimental')}
 WAYS = ('native', 'shm', 'tcp')
+SUITES = ('trixie', 'sid', 'experimental')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Tests:
     together: bool = False  # all cases in one process each way: the library takes long to load, or they are many
 
     def folder(self):
-        return OURS if self.ours else f'{FOLDER}/{self.package}'
+        return OURS if self.ours else f'{FOLDER}/{self.package.split()[0]}'
 
     def filters(self):
         names = [self.program] if self.cases == ('*',) else [f'{self.program}:{case}' for case in self.cases]
@@ -86,9 +89,9 @@ ON_GFX90A = (
     Tests('libhipblas0-tests', 'hipblas_tests', timeout_s=900, ours=True, together=True),
     Tests('libhipfft0-tests', 'hipfft-test', ('hipfftTest.RunR2C', 'hipfftTest.Create*',
                                               'pow2_1D/accuracy_test.vs_fftw/complex_forward_len_4_single_ip_*'), 120),
-    Tests('librccl1-tests', 'rccl_collectives', timeout_s=300, ours=True, agents=2),
-    Tests('librccl1-tests', 'rccl_processes', timeout_s=300, ours=True, agents=2, walls=False),
-    Tests('librccl1', 'rccl_ranks', timeout_s=120, ours=True, agents=2, walls=False),
+    Tests('librccl1-tests', 'rccl_collectives', timeout_s=900, ours=True, agents=2),
+    Tests('librccl1-tests', 'rccl_processes', timeout_s=900, ours=True, agents=2, walls=False),
+    Tests('librccl1', 'rccl_ranks', timeout_s=400, ours=True, agents=2, walls=False),
     Tests('librocsparse0-tests', 'rocsparse_tests', timeout_s=900, ours=True, together=True),
     Tests('libhipsparse0-tests', 'hipsparse_tests', timeout_s=900, ours=True, together=True),
     Tests('librocsolver0-tests', 'rocsolver-test', lapack(SOLVER), 900, together=True),
@@ -106,11 +109,13 @@ ON_GFX90A = (
     Tests('libhipcub-tests', 'test_hipcub_block_radix_sort', ('*/0.*',), 300, together=True),
     Tests('libhipcub-tests', 'test_hipcub_device_radix_sort', ('Id52/*.SortKeys',), 300, together=True),
     Tests('librocthrust-tests', 'rocthrust_tests', timeout_s=300, ours=True),
-    # AMD's runtime 7.2.4.
+    # AMD's runtime 7.2.4; more below.
     Tests(RAND, 'test_rocrand_basic', BASIC, 300, suite='experimental', together=True),
     Tests(RAND, 'test_rocrand_generator_type', suite='experimental'),
     Tests(RAND, 'test_uniform_distribution', suite='experimental'),
-    # AMD's runtime 6.4.3.
+    Tests(HIPRAND, 'test_hiprand_cpp_wrapper', ('hiprand_cpp_wrapper.*',), suite='experimental', together=True),
+    Tests(FFT, 'rocfft-test', tuple(case + 'CI_*' for case in FORWARD), 300, suite='experimental', together=True),
+    # AMD's runtime 6.4.3; more below.
     Tests(RAND, 'test_rocrand_basic', BASIC, suite='sid', together=True),
     Tests(RAND, 'test_rocrand_generator_type', suite='sid', together=True),
     Tests(RAND, 'test_uniform_distribution', suite='sid', together=True),
@@ -123,6 +128,25 @@ ON_GFX90A = (
     Tests('libggml0-backend-hip llama.cpp', 'llama_text', timeout_s=120, ours=True, suite='sid'),
     Tests('libggml0-backend-hip llama.cpp-tests', 'ggml_operations', timeout_s=300, ours=True, suite='sid'),
 )
+# What else is run of newer Debians, and by which names their packages go.
+NEWER = {
+    'experimental': {
+        'librocblas0-tests': 'librocblas5-tests librocblas5-tests-data', 'libhipblas0-tests': 'libhipblas3-tests',
+        'librocsparse0-tests': 'librocsparse1-tests librocsparse1-tests-data',
+        'libhipsparse0-tests': 'libhipsparse4-tests', 'librocsolver0-tests': 'librocsolver0-tests',
+        'libhipsolver0-tests': 'libhipsolver1-tests', 'libhipfft0-tests': 'libhipfft0-tests',
+        'librccl1-tests': 'librccl1-tests', 'librccl1': 'librccl1', 'librocprim-tests': 'librocprim-tests',
+        'libhipcub-tests': 'libhipcub-tests', 'librocthrust-tests': 'librocthrust-tests'},
+    'sid': {
+        'librocblas0-tests': 'librocblas4-tests librocblas4-tests-data',
+        'librocsparse0-tests': 'librocsparse1-tests librocsparse1-tests-data',
+        'libhipsparse0-tests': 'libhipsparse1-tests', 'librocsolver0-tests': 'librocsolver0-tests',
+        'libhipsolver0-tests': 'libhipsolver0-tests', 'libhipfft0-tests': 'libhipfft0-tests',
+        'librocprim-tests': 'librocprim-tests', 'libhipcub-tests': 'libhipcub-tests',
+        'librocthrust-tests': 'librocthrust-tests'}}
+ON_GFX90A += tuple(dataclasses.replace(one, package=packages[one.package], suite=suite)
+                   for suite, packages in NEWER.items() for one in ON_GFX90A
+                   if one.suite == 'trixie' and one.package in packages)
 ALL = ON_GFX90A + tuple(dataclasses.replace(one, isa='gfx1100') for one in ON_GFX90A
                         if one.program in ON_GFX1100 and (one.suite == 'trixie' or one.ours))
 
@@ -131,6 +155,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, epilog=HELP,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('programs', nargs='*', metavar='PROGRAM', help='only these (default: all)')
+    parser.add_argument('--suite', choices=SUITES, help='only those of this Debian')
     parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build' / 'test', metavar='DIR',
                         help='the build of hip-remote (default: build/test)')
     parser.add_argument('--cache', metavar='DIR', help='where tools/debian-chroot keeps its systems')
@@ -149,7 +174,7 @@ def chroot(options, tests, command):
     """Runs it in the suite's system; standard output, whatever its exit status."""
     cache = ['--cache', options.cache] if options.cache else []
     words = [ROOT / 'tools/debian-chroot', *cache, '--suite', tests.suite, '--bind', options.build, '--packages',
-             ' '.join((*ALWAYS, tests.package)), '--', *command]
+             ' '.join((*ALWAYS, *NEWER_DISASSEMBLER.get((tests.suite, tests.isa), ()), tests.package)), '--', *command]
     done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, text=True, check=False)
     return done.stdout, done.returncode
 
@@ -171,7 +196,8 @@ def run(options, tests):
     """The rows of tools/fidelity for the cases of one program."""
     # The worker's surroundings too, which has the devices.
     surroundings = [f"LD_LIBRARY_PATH={options.build / 'lib/amd-standin'}", f'HSA_STANDIN_AGENTS={tests.agents}',
-                    f'HSA_STANDIN_ISA={tests.isa}']
+                    f'HSA_STANDIN_ISA={tests.isa}', 'HSA_STANDIN_MEMORY_MIB=8192',  # rocSPARSE's cases ask for 4 GiB
+                    'GTEST_LISTENER=PASS_LINE_IN_LOG']  # of rocBLAS and its kin, which say no more what has passed
     command = ['env', *surroundings, ROOT / 'tools/fidelity',
                tests.folder(), *tests.filters(), '--runtime', 'amd', '--build', options.build, '--json',
                '--timeout', tests.timeout_s, '--jobs', options.jobs, '--ways', ','.join(WAYS),
@@ -199,10 +225,11 @@ def line(version, tests, rows):
 
 def main():
     options = arguments()
-    chosen = [one for one in ALL if not options.programs or one.program in options.programs]
+    chosen = [one for one in ALL if (not options.programs or one.program in options.programs) and
+              (not options.suite or one.suite == options.suite)]
     if options.list:
         for one in chosen:
-            print(one.package, one.program, one.isa, *one.cases)
+            print(one.suite, one.package, one.program, one.isa, *one.cases)
         return 0
     carry(options.build)
     differ = 0

@@ -4,6 +4,7 @@
 rocBLAS and hipBLAS take the same arguments in the same order, so one list of calls serves both.
 """
 import ctypes
+import pathlib
 import sys
 
 from device import Device, checked, show
@@ -25,10 +26,12 @@ def product(m, n, k, a, b, c):
 
 
 class Blas:
-    """Calls of one library. `name(word)` makes a function's name of BLAS's, such as "saxpy"."""
+    """Calls of one library, whichever version there is. `name(word)` makes a function's name of BLAS's, such as
+    "saxpy"."""
 
     def __init__(self, library, create, name):
-        self.library, self.name = ctypes.CDLL(library), name
+        file, = pathlib.Path("/usr/lib").glob(f"*/{library}.so.?")
+        self.library, self.name = ctypes.CDLL(file, mode=ctypes.RTLD_GLOBAL), name
         self.device = Device()
         self.handle = ctypes.c_void_p()
         checked(getattr(self.library, create)(ctypes.byref(self.handle)), create)

@@ -16,10 +16,10 @@ def checked(status, what):
 
 
 class Device:
-    """The current device of the HIP runtime that AMD's library under test has loaded."""
+    """The current device of the HIP runtime that the process has loaded, with RTLD_GLOBAL."""
 
-    def __init__(self, runtime="libamdhip64.so.5"):
-        self.hip = ctypes.CDLL(runtime)
+    def __init__(self):
+        self.hip = ctypes.CDLL(None)
 
     def select(self, number):
         checked(self.hip.hipSetDevice(number), "hipSetDevice")

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """RCCL's own tests of collective operations between two devices, in one process or in one for each device."""
 import os
+import pathlib
 import subprocess
 import sys
 
-PROGRAM = "/usr/libexec/rocm/librccl1-tests/UnitTests"
+import topology
+
+PROGRAM, = pathlib.Path("/usr/libexec/rocm/librccl1-tests").glob("*UnitTests")
 CASES = ("AllReduce.OutOfPlace", "AllReduce.InPlace", "Broadcast.OutOfPlace", "AllGather.InPlace",
          "ReduceScatter.OutOfPlace", "SendRecv.SinglePairs")
 ONE_PROCESS, PROCESSES = "1", "2"
@@ -15,6 +18,7 @@ SMALL = {"UT_MIN_GPUS": "2", "UT_MAX_GPUS": "2", "UT_REDOPS": "sum", "UT_DATATYP
 
 def run(processes, cases=CASES):
     """Prints of each case whether it passed, and ends at the first that did not."""
+    topology.show()
     surroundings = {**os.environ, **SMALL, "UT_PROCESS_MASK": processes}
     for case in cases:
         done = subprocess.run([PROGRAM, f"--gtest_filter={case}"], env=surroundings, stdin=subprocess.DEVNULL,
