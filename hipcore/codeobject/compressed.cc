@@ -11,8 +11,6 @@
 namespace tf::codeobject {
 namespace {
 
-constexpr std::uint64_t kMaxUnpackedBytes = std::uint64_t{2} << 30;
-
 struct Head {
   std::uint16_t method = 0;
   std::uint64_t total_bytes = 0;  // 0: version 1 does not say
@@ -69,8 +67,9 @@ Result<std::vector<std::byte>> decompress_bundle(Bytes image) {
   if (!head) return head.status();
   auto codec = codec_of(head->method);
   if (!codec) return codec.status();
-  if (head->unpacked_bytes > kMaxUnpackedBytes)
-    return Status{Code::kResourceExhausted, "CCOB: more than 2 GiB unpacked"};
+  // rocPRIM's tests have code for 13 processors in 3.1 GiB.
+  if (head->unpacked_bytes > kMaxImageBytes)
+    return Status{Code::kResourceExhausted, "CCOB: more than 4 GiB unpacked"};
   if (head->total_bytes > image.size()) return Status{Code::kProtocol, "CCOB: cut off"};
   const std::size_t end = head->total_bytes != 0 ? static_cast<std::size_t>(head->total_bytes) : image.size();
   const Bytes packed = image.subspan(head->head_bytes, end - head->head_bytes);

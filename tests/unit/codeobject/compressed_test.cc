@@ -122,6 +122,17 @@ TEST_P(Compressed, ClaimsThatAreNotTrueAreRefused) {
             decompress_bundle(bytes_of(ccob(version_, method_, endless.size(), "short"))).code());
 }
 
+// As large as a bundle may be; what is larger is refused for that.
+TEST(CompressedBundle, UnpackedItMayHaveFourGibibytes) {
+  constexpr std::size_t kGibibyte = std::size_t{1} << 30;
+  const auto code = [](std::size_t claim) {
+    return decompress_bundle(bytes_of(ccob(3, kZstd, claim, "short"))).code();
+  };
+  EXPECT_EQ(Code::kProtocol, code(3 * kGibibyte)) << "only the claim is not true";
+  EXPECT_EQ(Code::kProtocol, code(4 * kGibibyte));
+  EXPECT_EQ(Code::kResourceExhausted, code(4 * kGibibyte + 1));
+}
+
 TEST_P(Compressed, CutAndDamagedOnesAreSurvived) {
   const std::string image = image_of(plain_bundle('d'));
   for (std::size_t cut = 0; cut < image.size(); cut += 23)
