@@ -3,21 +3,13 @@
 //
 // The buffer of private memory adds the lane and is swizzled. Here each lane's private memory is contiguous,
 // which no kernel can tell: it is reached by such buffers, scratch and flat accesses only.
+#include "tests/amd/isa/buffer.h"
+
 #include "tests/amd/isa/formats.h"
 #include "tests/amd/isa/global.h"
 
 namespace tf::amd::isa {
 namespace {
-
-struct Buffer {
-  std::uint64_t base = 0;
-  std::uint32_t stride = 0;
-  std::uint64_t records = 0;
-  bool is_private = false;
-  bool structured = false;    // bounds are of the index and of the offset in an element
-  bool offset_counts = true;  // of a structured one: also that one
-  bool offen_only = true;     // where it is of the vector register alone
-};
 
 // OOB_SELECT: 0 index and offset, 1 index, 3 offset from the buffer's begin [RDNA3 chapter 9.1.5.4].
 void choose_bounds(const Instruction& in, const std::uint32_t* word, Buffer& buffer) {
@@ -28,6 +20,8 @@ void choose_bounds(const Instruction& in, const std::uint32_t* word, Buffer& buf
   buffer.offset_counts = select == 0;
   buffer.offen_only = false;
 }
+
+}  // namespace
 
 Buffer buffer_of(const Wave& w, const Instruction& in, const Operand& o) {
   const std::uint32_t* word = &w.s[o.index];
@@ -44,7 +38,6 @@ Buffer buffer_of(const Wave& w, const Instruction& in, const Operand& o) {
   return buffer;
 }
 
-// Null where the lane is outside.
 std::uint8_t* place(Wave& w, const Instruction& in, const Buffer& buffer, std::uint32_t soffset, int lane,
                     unsigned first, unsigned bytes, bool write) {
   const Row* vaddr = &w.v[in.op[1].index];
@@ -63,6 +56,8 @@ std::uint8_t* place(Wave& w, const Instruction& in, const Buffer& buffer, std::u
   if (outside) return nullptr;
   return w.memory->at(buffer.base + soffset + std::uint64_t{index} * buffer.stride + offset, bytes, write);
 }
+
+namespace {
 
 // data, address, buffer, offset. Each word is inside or outside by itself.
 template <class Format>

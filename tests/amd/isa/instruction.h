@@ -58,6 +58,7 @@ struct Operand {
   bool dpp = false;          // read from other lanes
   bool high_half = false;    // "v7.h"
   bool half = false;         // that, or "v7.l"
+  bool listed = false;       // "[v7, v2, v9]": `value` has a byte for each of the first five
   std::uint8_t select_shift = 0;
   std::uint8_t select_bits = 32;
   std::uint16_t index =
@@ -119,6 +120,7 @@ enum Modifier : std::uint32_t {
   kLds = 1 << 12,
   kGds = 1 << 13,
   kTfe = 1 << 14,
+  kImage = 1 << 15,  // dmask, dim, unorm, da, d16
   // Facts of a table row, not modifiers.
   kKeepsHigh = 1 << 16,    // a result of 16 bits leaves the other half as it was
   kEndsBlock = 1 << 17,    // what follows may not be the next instruction, or the wave stops here
@@ -126,6 +128,9 @@ enum Modifier : std::uint32_t {
   kSaturates = 1 << 18,    // an integer operation with clamp: the row does it
   kNoResult = 1 << 20      // all operands are sources
 };
+
+// How many coordinates an image instruction has, where its text says so.
+enum class Dimensions : std::uint8_t { kNone, k1D, k2D, k3D, kCube, k1DArray, k2DArray };
 
 struct Modifiers {
   std::uint32_t present = 0;
@@ -155,6 +160,12 @@ struct Modifiers {
   std::int32_t offset = 0;
   std::uint8_t offset0 = 0;
   std::uint8_t offset1 = 0;
+  // Of images: which components there are, and
+  std::uint8_t dmask = 0;
+  Dimensions dimensions = Dimensions::kNone;
+  bool unnormalized = false;
+  bool array = false;
+  bool halves = false;  // two components in a register
 };
 
 constexpr int kOperandsMax = 6;
@@ -197,6 +208,8 @@ std::span<const TableRow> local_atomic_rows();
 std::span<const TableRow> global_rows();
 std::span<const TableRow> global_atomic_rows();
 std::span<const TableRow> buffer_rows();
+std::span<const TableRow> formatted_rows();
+std::span<const TableRow> image_rows();
 std::span<const TableRow> matrix_rows();
 std::span<const TableRow> wmma_rows();
 

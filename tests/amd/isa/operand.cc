@@ -227,6 +227,29 @@ std::optional<Operand> half_register(std::string_view text) {
   return operand;
 }
 
+// "[v7, v2, v[9:12]]": addresses of an image instruction that do not follow each other; only the last one may
+// be several.
+std::optional<Operand> register_list(std::string_view text) {
+  constexpr unsigned kListed = 5;
+  if (!text.starts_with("[v") || !text.ends_with("]")) return std::nullopt;
+  text = text.substr(1, text.size() - 2);
+  Operand list;
+  list.kind = Kind::kVector;
+  list.listed = true;
+  list.count = 0;
+  for (unsigned at = 0; !text.empty(); ++at) {
+    const std::size_t comma = text.find(", ");
+    const std::optional<Operand> each = registers(text.substr(0, comma));
+    const bool last = comma == std::string_view::npos;
+    if (!each || each->kind != Kind::kVector || each->index > 255 || at >= kListed) return std::nullopt;
+    if (each->count != 1 && (!last || at != kListed - 1)) return std::nullopt;
+    list.value |= std::uint64_t{each->index} << (8 * at);
+    list.count = static_cast<std::uint8_t>(list.count + each->count);
+    text = last ? std::string_view{} : text.substr(comma + 2);
+  }
+  return list;
+}
+
 void set_sign(Operand& operand, Type type, bool negate, bool absolute) {
   const std::uint32_t sign = type == Type::kF16 || type == Type::kU16 ? 0x8000 : 0x80000000;
   if (absolute) operand.keep = ~sign;
@@ -261,6 +284,7 @@ std::optional<Operand> parse_operand(std::string_view text, Type type) {
   }
   std::optional<Operand> operand = registers(text);
   if (!operand) operand = half_register(text);
+  if (!operand && type == Type::kAny) operand = register_list(text);
   if (!operand) {
     const auto value = constant(text, type);
     if (!value) return std::nullopt;

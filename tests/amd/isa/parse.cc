@@ -112,6 +112,9 @@ bool plain_word(std::string_view text, Modifiers& mods) {
   if (text == "idxen") return mods.idxen = true, mods.present |= kBufferMode, true;
   if (text == "lds") return mods.present |= kLds, true;
   if (text == "gds") return mods.present |= kGds, true;
+  if (text == "unorm") return mods.unnormalized = true, mods.present |= kImage, true;
+  if (text == "da") return mods.array = true, mods.present |= kImage, true;
+  if (text == "d16") return mods.halves = true, mods.present |= kImage, true;
   if (text == "tfe" || text == "addr64" || text == "r128") return mods.present |= kTfe, true;
   if (text == "mul:2") return mods.omod = 1, mods.present |= kOmod, true;
   if (text == "mul:4") return mods.omod = 2, mods.present |= kOmod, true;
@@ -132,6 +135,21 @@ bool bit_list(std::string_view text, std::uint8_t& to) {
   return bits.has_value();
 }
 
+bool dimensions(std::string_view text, Modifiers& mods) {
+  constexpr std::pair<std::string_view, Dimensions> kNames[] = {
+      {"SQ_RSRC_IMG_1D", Dimensions::k1D},
+      {"SQ_RSRC_IMG_2D", Dimensions::k2D},
+      {"SQ_RSRC_IMG_3D", Dimensions::k3D},
+      {"SQ_RSRC_IMG_CUBE", Dimensions::kCube},
+      {"SQ_RSRC_IMG_1D_ARRAY", Dimensions::k1DArray},
+      {"SQ_RSRC_IMG_2D_ARRAY", Dimensions::k2DArray},
+  };
+  for (const auto& [name, value] : kNames) {
+    if (text == name) return mods.dimensions = value, mods.present |= kImage, true;
+  }
+  return false;
+}
+
 bool named_value(std::string_view text, Modifiers& mods) {
   if (take(text, "offset:")) {
     const auto value = number(text);
@@ -149,6 +167,8 @@ bool named_value(std::string_view text, Modifiers& mods) {
   if (take(text, "neg_lo:")) return mods.present |= kNegLoHi, bit_list(text, mods.neg_lo);
   if (take(text, "neg_hi:")) return mods.present |= kNegLoHi, bit_list(text, mods.neg_hi);
   if (take(text, "dst_sel:")) return mods.present |= kSdwa, select(text, mods.dst_shift, mods.dst_bits);
+  if (take(text, "dmask:")) return mods.present |= kImage, small_number(text, mods.dmask);
+  if (take(text, "dim:")) return dimensions(text, mods);
   if (take(text, "dst_unused:")) {
     mods.dst_unused = text == "UNUSED_PAD" ? 0 : text == "UNUSED_SEXT" ? 1 : 2;
     return text == "UNUSED_PAD" || text == "UNUSED_SEXT" || text == "UNUSED_PRESERVE";
@@ -168,14 +188,15 @@ bool modifier(std::string_view text, Modifiers& mods) {
   return true;
 }
 
-// Pieces of "a, b(c, d), e": at ", " outside of parentheses.
+int step(char c) { return c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0; }
+
+// Pieces of "a, b(c, d), [e, f]": at ", " outside of parentheses and brackets.
 std::vector<std::string_view> pieces(std::string_view text) {
   std::vector<std::string_view> result;
   int depth = 0;
   std::size_t start = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '(') ++depth;
-    if (text[i] == ')') --depth;
+    depth += step(text[i]);
     if (text[i] != ',' || depth != 0 || i + 1 >= text.size() || text[i + 1] != ' ') continue;
     result.push_back(text.substr(start, i - start));
     start = i + 2;
@@ -184,12 +205,11 @@ std::vector<std::string_view> pieces(std::string_view text) {
   return result;
 }
 
-// The end of the operand that `text` begins with: the first space outside of parentheses.
+// The end of the operand that `text` begins with: the first space outside of parentheses and brackets.
 std::size_t operand_end(std::string_view text) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '(') ++depth;
-    if (text[i] == ')') --depth;
+    depth += step(text[i]);
     if (text[i] == ' ' && depth == 0) return i;
   }
   return text.size();

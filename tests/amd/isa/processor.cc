@@ -147,6 +147,10 @@ constexpr Renamed kGfx11MemoryNames[] = {
     {"store_b128", "store_dwordx4"},
     {"store_d16_hi_b8", "store_byte_d16_hi"},
     {"store_d16_hi_b16", "store_short_d16_hi"},
+    {"load_d16_format_xy", "load_format_d16_xy"},
+    {"load_d16_format_xyzw", "load_format_d16_xyzw"},
+    {"store_d16_format_xy", "store_format_d16_xy"},
+    {"store_d16_format_xyzw", "store_format_d16_xyzw"},
     {"atomic_swap_b32", "atomic_swap"},
     {"atomic_cmpswap_b32", "atomic_cmpswap"},
     {"atomic_add_u32", "atomic_add"},
@@ -181,7 +185,10 @@ constexpr Decoder kGfx942Decoders[] = {{17, "gfx942"}, {15, "gfx940"}};
 constexpr Decoder kGfx1100Decoders[] = {{15, "gfx1100"}};
 
 constexpr Processor kProcessors[] = {
-    {.name = "gfx90a", .decoders = kGfx90aDecoders, .flat_scratch = kFlatScratchLo},
+    {.name = "gfx90a",
+     .decoders = kGfx90aDecoders,
+     .flat_scratch = kFlatScratchLo,
+     .images = ImageLayout::kGfx9},
     {.name = "gfx940", .decoders = kGfx942Decoders, .names = kGfx942Names, .flat_scratch = kFlatScratchLo},
     {.name = "gfx942", .decoders = kGfx942Decoders, .names = kGfx942Names, .flat_scratch = kFlatScratchLo},
     {.name = "gfx1100",
@@ -193,7 +200,9 @@ constexpr Processor kProcessors[] = {
      .halves_stay = true,
      .buffers_say_bounds = true,
      .flat_scratch = kHiddenFlatScratch,
-     .permute_lanes = 32},
+     .permute_lanes = 32,
+     .images = ImageLayout::kGfx11,
+     .filters_depth = true},
 };
 
 }  // namespace

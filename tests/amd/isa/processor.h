@@ -21,6 +21,9 @@ struct Decoder {
   const char* processor;
 };
 
+// Which fields a descriptor of an image has (image_descriptor.h).
+enum class ImageLayout : std::uint8_t { kNone, kGfx9, kGfx11 };
+
 struct Processor {
   std::string_view name = {};              // "gfx1100"
   std::span<const Decoder> decoders = {};  // the newest first
@@ -32,6 +35,8 @@ struct Processor {
   bool buffers_say_bounds = false;             // OOB_SELECT of a buffer's descriptor [RDNA3 chapter 9.1]
   int flat_scratch = 0;                        // the scalar register FLAT_SCRATCH_LO
   int permute_lanes = 64;                      // ds_permute and ds_bpermute reach so many
+  ImageLayout images = ImageLayout::kNone;
+  bool filters_depth = false;                  // linear filters of images of three axes
 };
 
 // Null: not known.

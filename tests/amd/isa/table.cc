@@ -12,7 +12,8 @@ Table make_rows() {
   for (const std::span<const TableRow> rows :
        {scalar_rows(), program_rows(), scalar_memory_rows(), vector1_rows(), vector2_rows(), vector3_rows(),
         carry_rows(), compare_rows(), packed_rows(), lane_rows(), local_rows(), local_atomic_rows(),
-        global_rows(), global_atomic_rows(), buffer_rows(), matrix_rows(), wmma_rows(), indexed_rows()}) {
+        global_rows(), global_atomic_rows(), buffer_rows(), formatted_rows(), image_rows(), matrix_rows(),
+        wmma_rows(), indexed_rows()}) {
     for (const TableRow& row : rows) table.emplace(std::string(row.name), &row);
   }
   return table;

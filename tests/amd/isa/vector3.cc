@@ -20,6 +20,24 @@ std::uint32_t average_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
 float division_fixup_half(float quotient, float denominator, float numerator) {
   return division_fixup<float, std::uint32_t>(quotient, denominator, numerator);
 }
+// A direction's face of a cube, its coordinates on that, and twice the component along the axis that is the
+// largest; of equal ones z comes before y before x.
+int cube_axis(float x, float y, float z) {
+  const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
+  return az >= ax && az >= ay ? 2 : ay >= ax ? 1 : 0;
+}
+float cube_major(float x, float y, float z) {
+  const int axis = cube_axis(x, y, z);
+  return axis == 2 ? z : axis == 1 ? y : x;
+}
+float cube_face(float x, float y, float z) {
+  return static_cast<float>(2 * cube_axis(x, y, z) + (cube_major(x, y, z) < 0 ? 1 : 0));
+}
+float cube_s(float x, float y, float z) {
+  const int axis = cube_axis(x, y, z);
+  return axis == 2 ? (z < 0 ? -x : x) : axis == 1 ? x : x < 0 ? z : -z;
+}
+float cube_t(float x, float y, float z) { return cube_axis(x, y, z) != 1 ? -y : y < 0 ? -z : z; }
 
 #define TF_V3(name, D, A, B, C, control, slow, ...) \
   TF_OPERATION(name, TF_RUN3(D, A, B, C), control, slow, D, __VA_ARGS__)
