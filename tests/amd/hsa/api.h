@@ -37,4 +37,8 @@ inline hsa_status_t refuse_attribute(const char* function, unsigned attribute) {
 // hsa_ven_amd_loader, for hsa_system_get_major_extension_table.
 hsa_status_t loader_table(std::size_t bytes, void* table);
 
+// The attributes of hsa_ext_image.h.
+hsa_status_t image_info(const Runtime& runtime, const Agent& agent, unsigned attribute, void* value);
+bool has_images(const Runtime& runtime);
+
 }  // namespace tf::amd::hsa

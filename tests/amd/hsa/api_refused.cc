@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What libamdhip64 5.2.3, 5.7.1, 6.4.3 and 7.2.4 import and the stand-in does not do. The list is here and
-// nowhere else: images and samplers (not made here), memory of graphics APIs (interop), shared
-// virtual memory (HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED is false, so AMD's runtime does not ask), the log of
-// ROCr.
+// nowhere else: memory of graphics APIs (interop), shared virtual memory (HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED
+// is false, so AMD's runtime does not ask), the log of ROCr.
 #include <hsa/hsa_ext_image.h>
 
 #include "tests/amd/hsa/api.h"
@@ -14,19 +13,6 @@
 
 REFUSED(hsa_amd_image_create, hsa_agent_t, const hsa_ext_image_descriptor_t*,
         const hsa_amd_image_descriptor_t*, const void*, hsa_access_permission_t, hsa_ext_image_t*)
-REFUSED(hsa_ext_image_create, hsa_agent_t, const hsa_ext_image_descriptor_t*, const void*,
-        hsa_access_permission_t, hsa_ext_image_t*)
-REFUSED(hsa_ext_image_create_with_layout, hsa_agent_t, const hsa_ext_image_descriptor_t*, const void*,
-        hsa_access_permission_t, hsa_ext_image_data_layout_t, size_t, size_t, hsa_ext_image_t*)
-REFUSED(hsa_ext_image_data_get_info, hsa_agent_t, const hsa_ext_image_descriptor_t*, hsa_access_permission_t,
-        hsa_ext_image_data_info_t*)
-REFUSED(hsa_ext_image_destroy, hsa_agent_t, hsa_ext_image_t)
-REFUSED(hsa_ext_image_export, hsa_agent_t, hsa_ext_image_t, void*, size_t, size_t,
-        const hsa_ext_image_region_t*)
-REFUSED(hsa_ext_image_import, hsa_agent_t, const void*, size_t, size_t, hsa_ext_image_t,
-        const hsa_ext_image_region_t*)
-REFUSED(hsa_ext_sampler_create, hsa_agent_t, const hsa_ext_sampler_descriptor_t*, hsa_ext_sampler_t*)
-REFUSED(hsa_ext_sampler_destroy, hsa_agent_t, hsa_ext_sampler_t)
 REFUSED(hsa_amd_interop_map_buffer, uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**, size_t*,
         const void**)
 REFUSED(hsa_amd_interop_unmap_buffer, void*)
@@ -37,4 +23,3 @@ REFUSED(hsa_amd_enable_logging, uint8_t*, void*)
 // Of 7.2.4: files that a GPU reads and writes by itself.
 REFUSED(hsa_amd_ais_file_read, uint64_t, void*, uint64_t, int64_t, uint64_t*, int32_t*)
 REFUSED(hsa_amd_ais_file_write, uint64_t, void*, uint64_t, int64_t, uint64_t*, int32_t*)
-REFUSED(hsa_ext_sampler_create_v2, hsa_agent_t, const void*, hsa_ext_sampler_t*)

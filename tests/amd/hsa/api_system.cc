@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hsa.h, "Initialization and Shut Down", "System and Agent Information", "Instruction Set Architecture".
+#include <hsa/hsa_ext_image.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -64,18 +66,21 @@ constexpr StatusText kStatusTexts[] = {STATUS(SUCCESS),
                                        STATUS(CU_MASK_REDUCED)};
 #undef STATUS
 
-bool supports(std::uint16_t extension, std::uint16_t major) {
-  return extension == HSA_EXTENSION_AMD_LOADER && major == 1;
+bool supports(const Runtime& runtime, std::uint16_t extension, std::uint16_t major) {
+  return major == 1 && (extension == HSA_EXTENSION_AMD_LOADER ||
+                        (extension == HSA_EXTENSION_IMAGES && has_images(runtime)));
 }
 
-hsa_status_t extensions_into(void* value) {
+hsa_status_t extensions_into(void* value, bool images) {
   std::uint8_t bits[128] = {};
+  if (images) bits[HSA_EXTENSION_IMAGES / 8] |= 1U << HSA_EXTENSION_IMAGES % 8;
   bits[HSA_EXTENSION_AMD_LOADER / 8] |= 1U << HSA_EXTENSION_AMD_LOADER % 8;
   return put(value, bits);
 }
 
 // The attributes of hsa_agent_info_t.
-hsa_status_t agent_info(const Isa& isa, const Agent& agent, unsigned attribute, void* value) {
+hsa_status_t agent_info(const Runtime& runtime, const Agent& agent, unsigned attribute, void* value) {
+  const Isa& isa = *runtime.isa;
   const bool gpu = agent.is_gpu();
   const auto of_gpu = [&](std::uint32_t number) { return put(value, gpu ? number : 0U); };
   switch (attribute) {
@@ -112,7 +117,7 @@ hsa_status_t agent_info(const Isa& isa, const Agent& agent, unsigned attribute, 
       return put(value, caches);
     }
     case HSA_AGENT_INFO_ISA: return put(value, hsa_isa_t{gpu ? isa.handle() : 0});
-    case HSA_AGENT_INFO_EXTENSIONS: return extensions_into(value);
+    case HSA_AGENT_INFO_EXTENSIONS: return extensions_into(value, gpu && has_images(runtime));
     case HSA_AGENT_INFO_VERSION_MAJOR: return put(value, std::uint16_t{1});
     case HSA_AGENT_INFO_VERSION_MINOR: return put(value, std::uint16_t{1});
     default: return refuse_attribute("hsa_agent_get_info", attribute);
@@ -233,7 +238,7 @@ hsa_status_t hsa_status_string(hsa_status_t status, const char** text) {
 }
 
 hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void* value) {
-  return with_runtime([&](Runtime&) {
+  return with_runtime([&](Runtime& runtime) {
     if (value == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     switch (static_cast<unsigned>(attribute)) {
       case HSA_SYSTEM_INFO_VERSION_MAJOR: return put(value, std::uint16_t{1});
@@ -243,7 +248,7 @@ hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void* value) {
       case HSA_SYSTEM_INFO_SIGNAL_MAX_WAIT: return put(value, kForever);
       case HSA_SYSTEM_INFO_ENDIANNESS: return put(value, HSA_ENDIANNESS_LITTLE);
       case HSA_SYSTEM_INFO_MACHINE_MODEL: return put(value, HSA_MACHINE_MODEL_LARGE);
-      case HSA_SYSTEM_INFO_EXTENSIONS: return extensions_into(value);
+      case HSA_SYSTEM_INFO_EXTENSIONS: return extensions_into(value, has_images(runtime));
       case HSA_AMD_SYSTEM_INFO_BUILD_VERSION: return put(value, kBuildVersion);
       case HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED: return put(value, false);
       case HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED:
@@ -258,9 +263,9 @@ hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void* value) {
 
 hsa_status_t hsa_system_extension_supported(uint16_t extension, uint16_t major, uint16_t /*minor*/,
                                             bool* result) {
-  return with_runtime([&](Runtime&) {
+  return with_runtime([&](Runtime& runtime) {
     if (result == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    *result = supports(extension, major);
+    *result = supports(runtime, extension, major);
     return HSA_STATUS_SUCCESS;
   });
 }
@@ -268,9 +273,10 @@ hsa_status_t hsa_system_extension_supported(uint16_t extension, uint16_t major, 
 hsa_status_t hsa_agent_extension_supported(uint16_t extension, hsa_agent_t agent, uint16_t major,
                                            uint16_t /*minor*/, bool* result) {
   return with_runtime([&](Runtime& runtime) {
-    if (runtime.agent(agent) == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+    const Agent* of = runtime.agent(agent);
+    if (of == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
     if (result == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    *result = supports(extension, major);
+    *result = supports(runtime, extension, major) && (of->is_gpu() || extension != HSA_EXTENSION_IMAGES);
     return HSA_STATUS_SUCCESS;
   });
 }
@@ -279,7 +285,8 @@ hsa_status_t hsa_system_get_major_extension_table(uint16_t extension, uint16_t m
                                                   void* table) {
   return with_runtime([&](Runtime&) {
     if (table == nullptr || bytes == 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    if (supports(extension, major)) return loader_table(bytes, table);
+    // AMD's runtimes call the functions of images by their names.
+    if (extension == HSA_EXTENSION_AMD_LOADER && major == 1) return loader_table(bytes, table);
     return refuse("hsa_system_get_major_extension_table",
                   "extension " + hexadecimal(extension) + " version " + std::to_string(major),
                   HSA_STATUS_ERROR);
@@ -303,8 +310,9 @@ hsa_status_t hsa_agent_get_info(hsa_agent_t handle, hsa_agent_info_t attribute, 
     if (agent == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
     if (value == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     const unsigned number = attribute;
-    return number >= HSA_AMD_AGENT_INFO_CHIP_ID ? amd_agent_info(runtime, *agent, number, value)
-                                                : agent_info(*runtime.isa, *agent, number, value);
+    if (number >= HSA_AMD_AGENT_INFO_CHIP_ID) return amd_agent_info(runtime, *agent, number, value);
+    return number >= HSA_EXT_AGENT_INFO_IMAGE_1D_MAX_ELEMENTS ? image_info(runtime, *agent, number, value)
+                                                              : agent_info(runtime, *agent, number, value);
   });
 }
 

@@ -89,6 +89,16 @@ extern "C" hsa_status_t hsa_amd_vmem_address_reserve_align(void** address, size_
 
 #endif
 
+#if HSA_AMD_INTERFACE_VERSION_MAJOR == 1 && HSA_AMD_INTERFACE_VERSION_MINOR < 15
+
+struct hsa_ext_sampler_descriptor_v2_t {
+  hsa_ext_sampler_coordinate_mode32_t coordinate_mode;
+  hsa_ext_sampler_filter_mode32_t filter_mode;
+  hsa_ext_sampler_addressing_mode32_t address_modes[3];
+};
+
+#endif
+
 // Later than these. Declared twice, they are the same functions.
 extern "C" {
 hsa_status_t hsa_amd_enable_logging(uint8_t* flags, void* file);
@@ -99,7 +109,8 @@ hsa_status_t hsa_amd_ais_file_read(uint64_t file, void* address, uint64_t bytes,
                                    uint64_t* copied, int32_t* status);
 hsa_status_t hsa_amd_ais_file_write(uint64_t file, void* address, uint64_t bytes, int64_t offset,
                                     uint64_t* copied, int32_t* status);
-hsa_status_t hsa_ext_sampler_create_v2(hsa_agent_t agent, const void* descriptor, hsa_ext_sampler_t* sampler);
+hsa_status_t hsa_ext_sampler_create_v2(hsa_agent_t agent, const hsa_ext_sampler_descriptor_v2_t* descriptor,
+                                       hsa_ext_sampler_t* sampler);
 hsa_status_t hsa_amd_agent_set_async_scratch_limit(hsa_agent_t agent, size_t bytes);
 hsa_status_t hsa_amd_memory_get_preferred_copy_engine(hsa_agent_t target_agent, hsa_agent_t source_agent,
                                                       uint32_t* engines);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tests/amd/hsa/copies.h"
+#include "tests/amd/hsa/images.h"
 #include "tests/amd/hsa/isas.h"
 #include "tests/amd/hsa/loader.h"
 #include "tests/amd/hsa/memory.h"
@@ -81,6 +82,7 @@ class Runtime {
 
   Memory memory;
   VirtualMemory virtual_memory{memory};
+  Images images{memory};
   Signals signals{memory};
   std::vector<Agent> agents;  // [0] is the host
   std::vector<Pool> pools;

@@ -99,9 +99,13 @@ TEST_F(SystemTest, EveryStatusHasItsName) {
   EXPECT_EQ(hsa_status_string(as<hsa_status_t>(0x7777), &text), HSA_STATUS_ERROR_INVALID_ARGUMENT);
 }
 
-TEST_F(SystemTest, OnlyTheLoaderIsAnExtension) {
-  bool supported = true;
+TEST_F(SystemTest, ImagesAndTheLoaderAreExtensions) {
+  bool supported = false;
   EXPECT_EQ(hsa_system_extension_supported(HSA_EXTENSION_IMAGES, 1, 0, &supported), HSA_STATUS_SUCCESS);
+  EXPECT_TRUE(supported);
+  EXPECT_EQ(hsa_agent_extension_supported(HSA_EXTENSION_IMAGES, host_, 1, 0, &supported), HSA_STATUS_SUCCESS);
+  EXPECT_FALSE(supported);
+  EXPECT_EQ(hsa_system_extension_supported(HSA_EXTENSION_FINALIZER, 1, 0, &supported), HSA_STATUS_SUCCESS);
   EXPECT_FALSE(supported);
   hsa_ven_amd_loader_1_01_pfn_t table{};
   ASSERT_EQ(hsa_system_get_major_extension_table(HSA_EXTENSION_AMD_LOADER, 1, sizeof table, &table),
@@ -112,7 +116,8 @@ TEST_F(SystemTest, OnlyTheLoaderIsAnExtension) {
 }
 
 TEST_F(SystemTest, WhatIsNotDoneFails) {
-  EXPECT_EQ(hsa_ext_sampler_create(gpus_[0], nullptr, nullptr), HSA_STATUS_ERROR);
+  EXPECT_EQ(hsa_amd_image_create(gpus_[0], nullptr, nullptr, nullptr, HSA_ACCESS_PERMISSION_RW, nullptr),
+            HSA_STATUS_ERROR);
   EXPECT_EQ(hsa_amd_interop_unmap_buffer(nullptr), HSA_STATUS_ERROR);
   EXPECT_EQ(hsa_amd_svm_attributes_get(nullptr, 0, nullptr, 0), HSA_STATUS_ERROR);
 }
