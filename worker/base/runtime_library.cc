@@ -16,6 +16,7 @@
 #include "worker/base/log.h"
 #include "worker/base/short_fills.h"
 #include "worker/base/silent_maps.h"
+#include "worker/base/turned_arrays.h"
 
 namespace tf::worker {
 namespace {
@@ -206,6 +207,7 @@ Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::st
     mend_early_waits(runtime.hip_);
     mend_event_fences(runtime.hip_);
     mend_lasting_registrations(runtime.hip_);
+    mend_turned_arrays(runtime.hip_);
   }
   runtime.optional_ = find_optional(library);
   runtime.optional_.rtc = find_rtc(find_compiler(library, runtime.path_));

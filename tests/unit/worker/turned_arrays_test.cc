@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of arrays, in front of a runtime that drops how far into an allocation an address lies.
+#include "worker/base/turned_arrays.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+namespace tf::worker {
+namespace {
+
+constexpr std::size_t kWidth = 6, kHeight = 4, kElementBytes = 8;
+constexpr std::size_t kRowBytes = kWidth * kElementBytes;
+
+alignas(16) std::vector<std::byte> allocation(4096);
+std::vector<std::byte> elements(kRowBytes* kHeight);  // of the one array
+
+hipArray_t the_array() {
+  static hipArray array{};
+  return &array;
+}
+
+std::byte* begin_of(void* pointer) {
+  auto* const at = static_cast<std::byte*>(pointer);
+  const bool inside = at >= allocation.data() && at < allocation.data() + allocation.size();
+  return inside ? allocation.data() : nullptr;
+}
+
+std::vector<hipMemcpy3DParms> seen;
+
+// Copies rows of a packed array from or to the begin of an allocation, and the position along x.
+hipError_t copy(const hipMemcpy3DParms& p) {
+  seen.push_back(p);
+  if (p.dstArray != nullptr && p.srcArray != nullptr) return hipSuccess;
+  const bool up = p.dstArray != nullptr;
+  const hipPitchedPtr& memory = up ? p.srcPtr : p.dstPtr;
+  std::byte* const begin = begin_of(memory.ptr);
+  std::byte* at = begin != nullptr ? begin : static_cast<std::byte*>(memory.ptr);
+  at += (up ? p.srcPos : p.dstPos).x / 4 * 4;
+  for (std::size_t y = 0; y < p.extent.height; ++y) {
+    std::byte* const row = elements.data() + y * kRowBytes;
+    std::memcpy(up ? row : at + y * memory.pitch, up ? at + y * memory.pitch : row, kRowBytes);
+  }
+  return hipSuccess;
+}
+
+protocol::HipTable amd_like_runtime() {
+  protocol::HipTable hip;
+  hip.hipPointerGetAttribute = [](void* data, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
+    EXPECT_EQ(attribute, HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR);
+    std::byte* const begin = begin_of(pointer);
+    std::memcpy(data, &begin, sizeof begin);
+    return begin != nullptr ? hipSuccess : hipErrorInvalidValue;
+  };
+  hip.hipArray3DCreate = [](hipArray** array, const HIP_ARRAY3D_DESCRIPTOR*) {
+    *array = new hipArray{};
+    return hipSuccess;
+  };
+  hip.hipArrayDestroy = [](hipArray* array) {
+    delete array;
+    return hipSuccess;
+  };
+  hip.hipMemcpy3DAsync = [](const hipMemcpy3DParms* p, hipStream_t) { return copy(*p); };
+  hip.hipGraphAddMemcpyNode = [](hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, std::size_t,
+                                 const hipMemcpy3DParms* p) { return copy(*p); };
+  return hip;
+}
+
+class TurnedArrays : public ::testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    hip_ = amd_like_runtime();
+    mend_turned_arrays(hip_);
+    for (std::size_t i = 0; i < allocation.size(); ++i)
+      allocation[i] = static_cast<std::byte>(i * 7 + i / 256);
+    seen.clear();
+    std::fill(elements.begin(), elements.end(), std::byte{0});
+  }
+  hipError_t run(const hipMemcpy3DParms& p) {
+    return GetParam() ? hip_.hipGraphAddMemcpyNode(nullptr, nullptr, nullptr, 0, &p)
+                      : hip_.hipMemcpy3DAsync(&p, nullptr);
+  }
+  hipMemcpy3DParms parameters(std::byte* memory, std::size_t pitch, bool up) const {
+    hipMemcpy3DParms p{};
+    (up ? p.dstArray : p.srcArray) = the_array();
+    (up ? p.srcPtr : p.dstPtr) = {memory, pitch, kRowBytes, kHeight};
+    p.extent = {kWidth, kHeight, 1};
+    return p;
+  }
+
+  protocol::HipTable hip_;
+};
+INSTANTIATE_TEST_SUITE_P(StreamAndGraph, TurnedArrays, ::testing::Bool());
+
+TEST_P(TurnedArrays, CopiesGoWhereTheAddressSays) {
+  for (const std::size_t offset : {std::size_t{0}, std::size_t{4}, std::size_t{1024}}) {
+    const std::vector<std::byte> before = allocation;
+    ASSERT_EQ(run(parameters(allocation.data() + offset, 64, true)), hipSuccess);
+    for (std::size_t y = 0; y < kHeight; ++y) {
+      EXPECT_EQ(std::memcmp(&elements[y * kRowBytes], &before[offset + 64 * y], kRowBytes), 0) << offset;
+    }
+    ASSERT_EQ(run(parameters(allocation.data() + 2048 + offset, 64, false)), hipSuccess);
+    EXPECT_EQ(std::memcmp(&allocation[2048 + offset + 64], &before[offset + 64], kRowBytes), 0) << offset;
+    EXPECT_EQ(std::memcmp(allocation.data(), before.data(), 2048), 0) << offset;
+  }
+}
+
+TEST_P(TurnedArrays, WhatNoPositionSaysIsRefused) {
+  EXPECT_EQ(run(parameters(allocation.data() + 1025, 64, true)), hipErrorInvalidValue);
+  EXPECT_EQ(run(parameters(allocation.data() + 1025, 64, false)), hipErrorInvalidValue);
+}
+
+TEST_P(TurnedArrays, MemoryThatTheRuntimeDoesNotKnowStaysAsItIs) {
+  std::vector<std::byte> pageable(kRowBytes * kHeight, std::byte{9});
+  ASSERT_EQ(run(parameters(pageable.data(), kRowBytes, true)), hipSuccess);
+  EXPECT_EQ(elements, pageable);
+}
+
+// Layers of lines lie along y, and a slice apart in memory.
+TEST_P(TurnedArrays, LayersOfLinesAreRows) {
+  hipArray_t made[2] = {};
+  const HIP_ARRAY3D_DESCRIPTOR of_lines{kWidth, 0, 4, HIP_AD_FORMAT_UNSIGNED_INT32, 2, hipArrayLayered};
+  const HIP_ARRAY3D_DESCRIPTOR of_planes{kWidth, 2, 4, HIP_AD_FORMAT_UNSIGNED_INT32, 2, hipArrayLayered};
+  ASSERT_EQ(hip_.hipArray3DCreate(&made[0], &of_lines), hipSuccess);
+  ASSERT_EQ(hip_.hipArray3DCreate(&made[1], &of_planes), hipSuccess);
+  hipMemcpy3DParms p = parameters(allocation.data() + 64, 64, true);
+  p.dstArray = made[0];
+  p.dstPos.z = 1;
+  p.srcPtr.ysize = 3;
+  p.extent = {kWidth, 1, 2};
+  ASSERT_EQ(run(p), hipSuccess);
+  EXPECT_EQ(seen.back().dstPos.y, 1u);
+  EXPECT_EQ(seen.back().dstPos.z, 0u);
+  EXPECT_EQ(seen.back().srcPtr.pitch, 64u * 3);
+  EXPECT_EQ(seen.back().srcPos.x, 64u);
+  EXPECT_EQ(seen.back().extent.height, 2u);
+  EXPECT_EQ(seen.back().extent.depth, 1u);
+  // Between arrays that count otherwise it is a copy for each layer, which a node of a graph is not.
+  hipMemcpy3DParms across{};
+  across.srcArray = made[0];
+  across.dstArray = made[1];
+  across.srcPos.z = 1;
+  across.dstPos.y = 1;
+  across.extent = {kWidth, 1, 3};
+  seen.clear();
+  EXPECT_EQ(run(across), GetParam() ? hipErrorInvalidValue : hipSuccess);
+  if (!GetParam()) {
+    ASSERT_EQ(seen.size(), 3u);
+    EXPECT_EQ(seen[2].srcPos.y, 3u);
+    EXPECT_EQ(seen[2].dstPos.y, 1u);
+    EXPECT_EQ(seen[2].dstPos.z, 2u);
+  }
+  for (hipArray_t each : made) EXPECT_EQ(hip_.hipArrayDestroy(each), hipSuccess);
+}
+
+}  // namespace
+}  // namespace tf::worker
