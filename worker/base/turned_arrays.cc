@@ -66,39 +66,42 @@ hipError_t name_begins(hipMemcpy3DParms& copy) {
   return named ? hipSuccess : hipErrorInvalidValue;
 }
 
-// One end of a copy of lines: layers become rows, and what lay a slice apart in memory lies a row apart.
-void turn(hipArray_const_t array, hipPitchedPtr& memory, hipPos& position) {
-  if (array != nullptr) {
-    position.y = std::exchange(position.z, 0);
-  } else if (memory.ysize > 1) {
-    memory.pitch *= std::exchange(memory.ysize, 1);
-  }
+bool has_lines(const hipMemcpy3DParms& copy) {
+  return lines().has(copy.srcArray) || lines().has(copy.dstArray);
 }
 
-// False: the other end is an array that counts its layers otherwise, and there are several.
-bool turn_lines(hipMemcpy3DParms& copy) {
-  const bool source = lines().has(copy.srcArray), target = lines().has(copy.dstArray);
-  if (!source && !target) return true;
-  const bool mixed = copy.srcArray != nullptr && copy.dstArray != nullptr && source != target;
-  if (mixed && copy.extent.depth > 1) return false;
-  if (!mixed || source) turn(copy.srcArray, copy.srcPtr, copy.srcPos);
-  if (!mixed || target) turn(copy.dstArray, copy.dstPtr, copy.dstPos);
-  copy.extent.height = std::max<std::size_t>(std::exchange(copy.extent.depth, 1), 1);
-  return true;
+// One end of a layer: of lines it is a row.
+void pick(hipArray_const_t array, hipPitchedPtr& memory, hipPos& position, std::size_t layer) {
+  if (array == nullptr) {
+    const std::size_t slice = memory.pitch * std::max<std::size_t>(memory.ysize, 1);
+    memory.ptr = static_cast<char*>(memory.ptr) + layer * slice;
+    memory.ysize = 1;
+    return;
+  }
+  position.z += layer;
+  if (lines().has(array)) position.y = std::exchange(position.z, 0);
+}
+
+// The runtime takes no more than one layer of lines from memory that it knows.
+hipMemcpy3DParms layer_of(const hipMemcpy3DParms& wanted, std::size_t layer) {
+  hipMemcpy3DParms copy = wanted;
+  copy.extent.height = copy.extent.depth = 1;
+  pick(copy.srcArray, copy.srcPtr, copy.srcPos, layer);
+  pick(copy.dstArray, copy.dstPtr, copy.dstPos, layer);
+  return copy;
+}
+
+hipError_t copy_one(hipMemcpy3DParms copy, hipStream_t stream) {
+  const hipError_t error = name_begins(copy);
+  return error != hipSuccess ? error : runtime.hipMemcpy3DAsync(&copy, stream);
 }
 
 hipError_t copy_async(const hipMemcpy3DParms* wanted, hipStream_t stream) {
-  hipMemcpy3DParms copy = *wanted;
+  if (!has_lines(*wanted)) return copy_one(*wanted, stream);
   hipError_t error = hipSuccess;
-  if (turn_lines(copy)) {
-    error = name_begins(copy);
-    return error != hipSuccess ? error : runtime.hipMemcpy3DAsync(&copy, stream);
-  }
-  copy.extent.depth = 1;
-  for (std::size_t layer = 0; layer < wanted->extent.depth && error == hipSuccess; ++layer) {
-    copy.srcPos.z = wanted->srcPos.z + layer;
-    copy.dstPos.z = wanted->dstPos.z + layer;
-    error = copy_async(&copy, stream);
+  for (std::size_t layer = 0; layer < std::max<std::size_t>(wanted->extent.depth, 1); ++layer) {
+    error = copy_one(layer_of(*wanted, layer), stream);
+    if (error != hipSuccess) break;
   }
   return error;
 }
@@ -106,7 +109,11 @@ hipError_t copy_async(const hipMemcpy3DParms* wanted, hipStream_t stream) {
 hipError_t add_node(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* before, std::size_t count,
                     const hipMemcpy3DParms* wanted) {
   hipMemcpy3DParms copy = *wanted;
-  const hipError_t error = turn_lines(copy) ? name_begins(copy) : hipErrorInvalidValue;
+  if (has_lines(copy)) {
+    if (copy.extent.depth > 1) return hipErrorInvalidValue;  // a node is one copy
+    copy = layer_of(copy, 0);
+  }
+  const hipError_t error = name_begins(copy);
   return error != hipSuccess ? error : runtime.hipGraphAddMemcpyNode(node, graph, before, count, &copy);
 }
 

@@ -118,8 +118,9 @@ TEST_P(TurnedArrays, MemoryThatTheRuntimeDoesNotKnowStaysAsItIs) {
   EXPECT_EQ(elements, pageable);
 }
 
-// Layers of lines lie along y, and a slice apart in memory.
+// Layers of lines lie along y, each is a copy, and in memory they lie a slice apart.
 TEST_P(TurnedArrays, LayersOfLinesAreRows) {
+  const bool graph = GetParam();
   hipArray_t made[2] = {};
   const HIP_ARRAY3D_DESCRIPTOR of_lines{kWidth, 0, 4, HIP_AD_FORMAT_UNSIGNED_INT32, 2, hipArrayLayered};
   const HIP_ARRAY3D_DESCRIPTOR of_planes{kWidth, 2, 4, HIP_AD_FORMAT_UNSIGNED_INT32, 2, hipArrayLayered};
@@ -129,24 +130,24 @@ TEST_P(TurnedArrays, LayersOfLinesAreRows) {
   p.dstArray = made[0];
   p.dstPos.z = 1;
   p.srcPtr.ysize = 3;
-  p.extent = {kWidth, 1, 2};
+  p.extent = {kWidth, 1, graph ? 1u : 2u};
   ASSERT_EQ(run(p), hipSuccess);
-  EXPECT_EQ(seen.back().dstPos.y, 1u);
-  EXPECT_EQ(seen.back().dstPos.z, 0u);
-  EXPECT_EQ(seen.back().srcPtr.pitch, 64u * 3);
-  EXPECT_EQ(seen.back().srcPos.x, 64u);
-  EXPECT_EQ(seen.back().extent.height, 2u);
-  EXPECT_EQ(seen.back().extent.depth, 1u);
-  // Between arrays that count otherwise it is a copy for each layer, which a node of a graph is not.
-  hipMemcpy3DParms across{};
+  ASSERT_EQ(seen.size(), graph ? 1u : 2u);
+  for (std::size_t layer = 0; layer < seen.size(); ++layer) {
+    EXPECT_EQ(seen[layer].dstPos.y, 1 + layer);
+    EXPECT_EQ(seen[layer].dstPos.z, 0u);
+    EXPECT_EQ(seen[layer].srcPos.x, 64 + layer * 64 * 3);
+    EXPECT_EQ(seen[layer].extent.height * seen[layer].extent.depth, 1u);
+  }
+  hipMemcpy3DParms across{};  // to an array that counts otherwise
   across.srcArray = made[0];
   across.dstArray = made[1];
   across.srcPos.z = 1;
   across.dstPos.y = 1;
   across.extent = {kWidth, 1, 3};
   seen.clear();
-  EXPECT_EQ(run(across), GetParam() ? hipErrorInvalidValue : hipSuccess);
-  if (!GetParam()) {
+  EXPECT_EQ(run(across), graph ? hipErrorInvalidValue : hipSuccess);
+  if (!graph) {
     ASSERT_EQ(seen.size(), 3u);
     EXPECT_EQ(seen[2].srcPos.y, 3u);
     EXPECT_EQ(seen[2].dstPos.y, 1u);
