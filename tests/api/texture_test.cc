@@ -33,6 +33,9 @@ TEST(TextureReads, LinearFiltersMixNeighbours) {
   const Texture flat(resource_of(square.get()), sampling(hipAddressModeClamp, hipFilterModeLinear, true));
   EXPECT_EQ(flat.read(Reading::k2D, {{0.5f, 0.5f}, {0.375f, 0.625f}, {0.4375f, 0.125f}}),
             (std::vector<float>{7.5f, 9, 1.25f}));
+}
+
+TEST(TextureReads, LinearFiltersMixInThreeAxes) {
   const auto volume = ramp(64);
   const FilledArray cube(kFloat, make_hipExtent(4, 4, 4), volume.data());
   const Texture deep(resource_of(cube.get()), sampling(hipAddressModeClamp, hipFilterModeLinear, false));
@@ -45,16 +48,23 @@ TEST(TextureReads, AddressModesSayWhatLiesOutside) {
   const FilledArray line(kFloat, make_hipExtent(4, 0, 0), values.data());
   const std::vector<Coordinate> at{{-0.3f}, {-0.1f}, {0.1f}, {0.9f}, {1.1f}, {1.3f}, {2.6f}};
   const auto read = [&](hipTextureAddressMode mode, bool normalized) {
-    hipTextureDesc how = sampling(mode, hipFilterModePoint, normalized);
-    how.borderColor[0] = 9;
-    const Texture texture(resource_of(line.get()), how);
+    const Texture texture(resource_of(line.get()), sampling(mode, hipFilterModePoint, normalized));
     return texture.read(Reading::k1D, at);
   };
   EXPECT_EQ(read(hipAddressModeWrap, true), (std::vector<float>{3, 4, 1, 4, 1, 2, 3}));
   EXPECT_EQ(read(hipAddressModeMirror, true), (std::vector<float>{2, 1, 1, 4, 4, 3, 3}));
   EXPECT_EQ(read(hipAddressModeClamp, true), (std::vector<float>{1, 1, 1, 4, 4, 4, 4}));
-  EXPECT_EQ(read(hipAddressModeBorder, true), (std::vector<float>{9, 9, 1, 4, 9, 9, 9}));
+  EXPECT_EQ(read(hipAddressModeBorder, true), (std::vector<float>{0, 0, 1, 4, 0, 0, 0}));
   EXPECT_EQ(read(hipAddressModeWrap, false), (std::vector<float>{1, 1, 1, 1, 2, 2, 3})) << "as clamped";
+}
+
+TEST(TextureReads, BordersHaveTheirColor) {
+  const std::vector<float> values{1, 2, 3, 4};
+  const FilledArray line(kFloat, make_hipExtent(4, 0, 0), values.data());
+  hipTextureDesc how = sampling(hipAddressModeBorder, hipFilterModePoint, true);
+  how.borderColor[0] = 9;
+  const Texture texture(resource_of(line.get()), how);
+  EXPECT_EQ(texture.read(Reading::k1D, {{-0.1f}, {0.1f}, {1.1f}}), (std::vector<float>{9, 1, 9}));
 }
 
 TEST(TextureReads, WrappedNeighboursAreMixed) {
@@ -98,7 +108,7 @@ TEST(TextureReads, IntegersStayIntegers) {
   EXPECT_TRUE(std::equal(values.begin(), values.end(), bytes.begin()));
 }
 
-TEST(TextureReads, LayersAndFacesAreNotMixed) {
+TEST(TextureReads, LayersAreNotMixed) {
   const auto values = ramp(4 * 3);
   const FilledArray lines(kFloat, make_hipExtent(4, 0, 3), values.data(), hipArrayLayered);
   const Texture of_lines(resource_of(lines.get()), sampling(hipAddressModeClamp, hipFilterModeLinear, false));
@@ -109,6 +119,9 @@ TEST(TextureReads, LayersAndFacesAreNotMixed) {
   const Texture of_planes(resource_of(flat.get()), sampling(hipAddressModeClamp, hipFilterModeLinear, false));
   EXPECT_EQ(of_planes.read(Reading::k2DLayered, {{1, 1, 0, 0}, {1, 1, 0, 1}, {0.5f, 1.5f, 0, 2}}),
             (std::vector<float>{1.5f, 5.5f, 10}));
+}
+
+TEST(TextureReads, FacesAreNotMixed) {
   // Every element of a face has the number of that face.
   std::vector<float> faces(4 * 4 * 6);
   for (std::size_t i = 0; i < faces.size(); ++i) faces[i] = static_cast<float>(i / 16);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the bundle that HIP programs embed of one code object for gfx90a: bundle.py CODE-OBJECT BUNDLE.
+"""Makes the bundle of code objects that HIP programs embed or load: bundle.py BUNDLE PROCESSOR=CODE-OBJECT...
 
 clang-offload-bundler does the same; Debian has it in a package of its own.
 """
@@ -9,15 +9,26 @@ import struct
 import sys
 
 ALIGNMENT = 4096
-HOST, DEVICE = b"host-x86_64-unknown-linux", b"hipv4-amdgcn-amd-amdhsa--gfx90a"
+HOST = b"host-x86_64-unknown-linux"
 
 
-def bundle(code):
-    head = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", 2)
+def aligned(size):
+    return (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+
+
+def bundle(codes):
+    """`codes` by processor."""
+    head = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", 1 + len(codes))
     head += struct.pack("<QQQ", ALIGNMENT, 0, len(HOST)) + HOST
-    head += struct.pack("<QQQ", ALIGNMENT, len(code), len(DEVICE)) + DEVICE
-    return head.ljust(ALIGNMENT, b"\0") + code
+    body = b""
+    for processor, code in codes.items():
+        name = b"hipv4-amdgcn-amd-amdhsa--" + processor.encode()
+        head += struct.pack("<QQQ", ALIGNMENT + len(body), len(code), len(name)) + name
+        body += code.ljust(aligned(len(code)), b"\0")
+    return head.ljust(ALIGNMENT, b"\0") + body
 
 
 if __name__ == "__main__":
-    pathlib.Path(sys.argv[2]).write_bytes(bundle(pathlib.Path(sys.argv[1]).read_bytes()))
+    given = dict(word.split("=", 1) for word in sys.argv[2:])
+    pathlib.Path(sys.argv[1]).write_bytes(bundle({name: pathlib.Path(file).read_bytes()
+                                                  for name, file in given.items()}))
