@@ -72,8 +72,8 @@ def lapack(numbers):
 # Their packages have code for gfx1100, which runs as well: waves of 32 lanes.
 ON_GFX1100 = ('test_rocrand_basic', 'test_rocrand_generator_type', 'test_uniform_distribution', 'test_warp_scan',
               'test_block_reduce', 'test_device_reduce', 'test_device_scan', 'test_device_select', 'rocthrust_tests',
-              'rocsparse_tests', 'test_hipcub_warp_scan', 'test_hipcub_device_reduce', 'test_hipcub_device_scan',
-              'llama_text', 'ggml_operations')
+              'rocsparse_tests', 'test_texture_cache_iterator', 'test_hipcub_warp_scan', 'test_hipcub_iterators',
+              'test_hipcub_device_reduce', 'test_hipcub_device_scan', 'llama_text', 'ggml_operations')
 ON_GFX90A = (
     Tests(RAND, 'test_rocrand_basic', BASIC),
     Tests(RAND, 'test_rocrand_generator_type'),
@@ -103,7 +103,9 @@ ON_GFX90A = (
     Tests('librocprim-tests', 'test_device_select', ('*DeviceSelectTests/0.*',), 300, together=True),
     Tests('librocprim-tests', 'test_block_radix_sort', ('*/?.*',), 300, together=True),
     Tests('librocprim-tests', 'test_device_radix_sort', ('Id52/*.SortKeys', 'Id53/*.SortPairs'), 300, together=True),
+    Tests('librocprim-tests', 'test_texture_cache_iterator', timeout_s=300, together=True),
     Tests('libhipcub-tests', 'test_hipcub_warp_scan', timeout_s=300, together=True),
+    Tests('libhipcub-tests', 'test_hipcub_iterators', timeout_s=300, together=True),
     Tests('libhipcub-tests', 'test_hipcub_device_reduce', ('HipcubDeviceReduceTests/0.*',), 300, together=True),
     Tests('libhipcub-tests', 'test_hipcub_device_scan', ('HipcubDeviceScanTests/0.*',), 300, together=True),
     Tests('libhipcub-tests', 'test_hipcub_block_radix_sort', ('*/0.*',), 300, together=True),
