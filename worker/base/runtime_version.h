@@ -9,6 +9,7 @@ namespace tf::worker {
 // hipRuntimeGetVersion() of these releases.
 inline constexpr int kRocm56 = 50'600'000;
 inline constexpr int kRocm60 = 60'000'000;
+inline constexpr int kRocm61 = 60'100'000;
 inline constexpr int kRocm70 = 70'000'000;
 
 // A runtime that does not tell its version counts as older.

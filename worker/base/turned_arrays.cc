@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "transport/base/mutex.h"
+#include "worker/base/runtime_version.h"
 
 namespace tf::worker {
 namespace turned_arrays {  // other replacements have functions of the same names
@@ -97,6 +98,7 @@ hipError_t copy_one(hipMemcpy3DParms copy, hipStream_t stream) {
 }
 
 hipError_t copy_async(const hipMemcpy3DParms* wanted, hipStream_t stream) {
+  if (!is_older_than(kRocm61, runtime)) return runtime.hipMemcpy3DAsync(wanted, stream);
   if (!has_lines(*wanted)) return copy_one(*wanted, stream);
   hipError_t error = hipSuccess;
   for (std::size_t layer = 0; layer < std::max<std::size_t>(wanted->extent.depth, 1); ++layer) {
@@ -108,6 +110,8 @@ hipError_t copy_async(const hipMemcpy3DParms* wanted, hipStream_t stream) {
 
 hipError_t add_node(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* before, std::size_t count,
                     const hipMemcpy3DParms* wanted) {
+  if (!is_older_than(kRocm61, runtime))
+    return runtime.hipGraphAddMemcpyNode(node, graph, before, count, wanted);
   hipMemcpy3DParms copy = *wanted;
   if (has_lines(copy)) {
     if (copy.extent.depth > 1) return hipErrorInvalidValue;  // a node is one copy

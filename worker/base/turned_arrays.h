@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turned arrays: copies between arrays and memory that AMD's runtime understands otherwise.
 //
-// AMD's libamdhip64 (seen in 5.2.3; the sources of later ones are the same) hands the whole allocation to the
+// AMD's libamdhip64 before ROCm 6.1 (seen in 5.2.3; the sources show it) hands the whole allocation to the
 // kernel that copies, and drops how far into it an address lies: it copies from or to the begin. Only the
 // position along x reaches the kernel. The worker's memory lies in larger allocations, so that nearly every
 // copy would go wrong. Copies name the begin of the allocation and a position, which means the same. And the

@@ -29,6 +29,7 @@ std::byte* begin_of(void* pointer) {
 }
 
 std::vector<hipMemcpy3DParms> seen;
+int version = 0;
 
 // Copies rows of a packed array from or to the begin of an allocation, and the position along x.
 hipError_t copy(const hipMemcpy3DParms& p) {
@@ -48,6 +49,10 @@ hipError_t copy(const hipMemcpy3DParms& p) {
 
 protocol::HipTable amd_like_runtime() {
   protocol::HipTable hip;
+  hip.hipRuntimeGetVersion = [](int* found) {
+    *found = version;
+    return hipSuccess;
+  };
   hip.hipPointerGetAttribute = [](void* data, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
     EXPECT_EQ(attribute, HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR);
     std::byte* const begin = begin_of(pointer);
@@ -76,6 +81,7 @@ class TurnedArrays : public ::testing::TestWithParam<bool> {
     for (std::size_t i = 0; i < allocation.size(); ++i)
       allocation[i] = static_cast<std::byte>(i * 7 + i / 256);
     seen.clear();
+    version = 50'200'000;
     std::fill(elements.begin(), elements.end(), std::byte{0});
   }
   hipError_t run(const hipMemcpy3DParms& p) {
@@ -116,6 +122,13 @@ TEST_P(TurnedArrays, MemoryThatTheRuntimeDoesNotKnowStaysAsItIs) {
   std::vector<std::byte> pageable(kRowBytes * kHeight, std::byte{9});
   ASSERT_EQ(run(parameters(pageable.data(), kRowBytes, true)), hipSuccess);
   EXPECT_EQ(elements, pageable);
+}
+
+TEST_P(TurnedArrays, NewerRuntimesGetWhatWasAskedFor) {
+  version = 60'100'000;
+  ASSERT_EQ(run(parameters(allocation.data() + 1025, 64, true)), hipSuccess);
+  EXPECT_EQ(seen.back().srcPtr.ptr, allocation.data() + 1025);
+  EXPECT_EQ(seen.back().srcPos.x, 0u);
 }
 
 // Layers of lines lie along y, each is a copy, and in memory they lie a slice apart.
