@@ -4,13 +4,17 @@
 Most that were run natively on 5.2.3 (some 60) fail there as well. api_test.py --left-out --natively runs them.
 """
 
+_COPY_FORMS = "Forms/CopySemantics."
+
 # Of 5.2.3 and of 6.4.3.
 _EVERYWHERE = {
+    "rows with gaps from arrays come without them, natively on 5.2.3, too (not known whose defect)": [
+        _COPY_FORMS + "*rray*", _COPY_FORMS + "*AtoH"],
     "AMD's runtime above ROCr makes no cubemaps": [
         "Array.CubemapsKeepTheirElements", "Surface.Cubemaps", "TextureReads.*aces*", "TextureReads.LayersOfCubemaps",
         "TextureReads.LoadsBeyondTheLastLayerAreZero"],
     "AMD's runtime above ROCr makes no mipmapped arrays": [
-        "MipmappedArray.*", "TextureReads.GradientsSayTheLevel", "TextureReads.LevelsOfDetail",
+        "MipmappedArray.*", "*/MipmappedArray", "TextureReads.GradientsSayTheLevel", "TextureReads.LevelsOfDetail",
         "TextureReads.ViewsOfLevels", "ModuleTextures.ReadArrays"],
     "AMD's runtime has black borders only, and views of a format only": [
         "TextureReads.BordersHaveTheirColor", "TextureReads.ViewsOfLayers"],
@@ -52,10 +56,13 @@ _OF_5 = {
 }
 _SINCE_6 = {
     "AMD's 6.4.3 makes no texture of layers for gfx90a that filters": ["TextureReads.LayersAreNotMixed"],
+    "the device has less memory in use afterwards than before (not known why)": [
+        "TextureReads.ObjectsKeepTheMemoryOfTheirArray"],
     "AMD's hiprtc 6.4.3 says nothing of what is no bitcode": ["RtcLink.WhatIsNoBitcodeIsRefused"],
     "AMD's 6.4.3 goes beyond the limit of its heap": ["Heap.AResetFreesIt"],
 }
 _SINCE_7 = {
+    "AMD's 7.2.4 says otherwise that memory of a texture is not aligned": ["Texture.WhatCannotBeIsRefused"],
     "AMD's hiprtc 7.2.4 links only where there is a libamdhip64.so, which is for development": [
         "RtcLink.PartsBecomeOneCodeObject"],
     # Its copies reach the stand-in with no signal to wait for. DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING=0: the case passes.
