@@ -195,4 +195,13 @@ const Symbol* Loader::symbol(hsa_executable_symbol_t handle) {
   return at < symbols_.size() ? symbols_[at] : nullptr;
 }
 
+std::string Loader::kernel_at(std::uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  for (const Symbol* symbol : symbols_) {
+    const bool is = symbol != nullptr && symbol->kind == HSA_SYMBOL_KIND_KERNEL && symbol->address == address;
+    if (is) return symbol->name;
+  }
+  return "";
+}
+
 }  // namespace tf::amd::hsa

@@ -76,6 +76,8 @@ class Loader {
   std::vector<hsa_executable_t> all_executables();
   // Null: no symbol of an executable that is still there.
   const Symbol* symbol(hsa_executable_symbol_t handle);
+  // The name of the kernel whose descriptor lies there; empty: none is known.
+  std::string kernel_at(std::uint64_t address);
   LoadedCode* loaded(hsa_loaded_code_object_t handle);
 
  private:

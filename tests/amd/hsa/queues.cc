@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/amd/hsa/queues.h"
 
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 
 #include "tests/amd/hsa/report.h"
@@ -10,6 +12,13 @@ namespace tf::amd::hsa {
 namespace {
 
 constexpr std::size_t kDescriptorBytes = 64;
+
+void say_times(const std::string& kernel, const isa::Cost& cost) {
+  char text[96];
+  std::snprintf(text, sizeof text, ": %" PRIu64 " wave instructions, %.6f s of a processor",
+                cost.instructions, cost.processor_seconds);
+  report("kernel " + kernel + text);
+}
 
 hsa_status_t status_of(isa::FailureKind kind) {
   switch (kind) {
@@ -185,7 +194,10 @@ Queue::Stop Queue::dispatch(const hsa_kernel_dispatch_packet_t& packet, std::uin
   dispatch.dispatch_packet = &packet;
   dispatch.dispatch_id = index;
   dispatch.cancel = &ending_;
+  isa::Cost cost;
+  dispatch.cost = &cost;
   const std::optional<isa::Failure> failure = agent_.executor->run(dispatch);
+  if (runtime_.says_times) say_times(runtime_.loader.kernel_at(packet.kernel_object), cost);
   all_signals_changed();  // the kernel may have written to any
   if (!failure || failure->kind == isa::FailureKind::kCancelled) return {};
   std::string text = std::string(isa::name(failure->kind)) + " at program counter " +

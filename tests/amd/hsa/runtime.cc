@@ -102,6 +102,8 @@ bool Runtime::make_agents() {
   isa = isa_called(name == nullptr || *name == '\0' ? "gfx90a" : name);
   if (gpus == 0 || mebibytes == 0 || isa == nullptr) return false;
   gpu_bytes = mebibytes * kMebibyte;
+  const char* times = std::getenv("HSA_STANDIN_TIMES");
+  says_times = times != nullptr && *times != '\0';
   agents.resize(gpus + 1);
   for (unsigned index = 0; index <= gpus; index++) {
     if (!memory.add_owner(index == 0 ? "hsa-host" : "hsa-agent", index == 0 ? host_bytes() : gpu_bytes)) {

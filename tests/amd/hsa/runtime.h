@@ -4,6 +4,7 @@
 // HSA_STANDIN_AGENTS      GPU agents, 1 to 15 (1)
 // HSA_STANDIN_MEMORY_MIB  memory of each GPU agent, in MiB (4096)
 // HSA_STANDIN_ISA         what GPU agents are: gfx90a, gfx940, gfx942 or gfx1100 (gfx90a)
+// HSA_STANDIN_TIMES       not empty: what each kernel took, on standard error
 #pragma once
 
 #include <hsa/hsa.h>
@@ -88,6 +89,7 @@ class Runtime {
   std::vector<Pool> pools;
   const Isa* isa = nullptr;  // of the GPU agents
   std::size_t gpu_bytes = 0;
+  bool says_times = false;
   std::array<std::atomic<std::uint64_t>, kAgentsMax> scratch_limits{};  // by agent; told, and not used
   SystemEvents events;
   Queues queues;

@@ -3,6 +3,7 @@
 #include "tests/amd/isa/executor.h"
 
 #include <immintrin.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -32,6 +33,7 @@ struct Job {
   std::atomic<std::uint64_t> next_group{0};
   std::atomic<bool> failed{false};
   std::atomic<std::uint64_t> instructions{0};
+  std::atomic<std::uint64_t> nanoseconds{0};  // of processors
   std::mutex mutex;
   std::condition_variable idle;
   unsigned helpers = 0;  // threads of the pool that work on it
@@ -45,6 +47,12 @@ struct Job {
     failed = true;
   }
 };
+
+std::uint64_t thread_nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
 
 Block* next_block(Block* block, Wave& w, Code& code) {
   for (std::atomic<Block*>& follower : block->next) {
@@ -159,6 +167,8 @@ class Executor::State {
     }
     code.leave();
     instructions_ += job->instructions;
+    if (dispatch.cost != nullptr)
+      *dispatch.cost = {job->instructions, static_cast<double>(job->nanoseconds) * 1e-9};
     return job->failure;
   }
 
@@ -210,6 +220,7 @@ class Executor::State {
 
   void work_on(Job& job) {
     const unsigned host_control = _mm_getcsr();
+    const std::uint64_t begin = thread_nanoseconds();
     MemoryView memory(memory_);
     std::unique_ptr<WorkGroup> spare;
     while (!job.failed) {
@@ -225,6 +236,7 @@ class Executor::State {
         job.parked.push_back(std::move(group));
       }
     }
+    job.nanoseconds += thread_nanoseconds() - begin;
   }
 
   // False: it is not done, but others shall have their turn.

@@ -48,6 +48,12 @@ class AddressSpace {
   virtual const std::atomic<std::uint64_t>& generation() const = 0;
 };
 
+// What a dispatch took. Processor time is of all threads together: load by other programs hardly counts.
+struct Cost {
+  std::uint64_t instructions = 0;  // of waves
+  double processor_seconds = 0;
+};
+
 // One kernel-dispatch packet [LLVM "Kernel Dispatch", HSA "AQL packet"]. Everything it points to is the
 // caller's and lives until run() returns.
 struct Dispatch {
@@ -62,6 +68,7 @@ struct Dispatch {
   std::uint64_t dispatch_id = 0;
   // Raised by another thread: the dispatch ends soon after, with kCancelled. May be null.
   const std::atomic<bool>* cancel = nullptr;
+  Cost* cost = nullptr;  // filled when it has ended. May be null.
 };
 
 enum class FailureKind : std::uint8_t {

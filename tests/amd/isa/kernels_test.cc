@@ -70,6 +70,7 @@ class Kernels : public ::testing::TestWithParam<KernelFile> {
     dispatch.group_segment_bytes = size_of(dispatch.descriptor, 0);
     dispatch.private_segment_bytes = size_of(dispatch.descriptor, 4) + 1024;  // and what callees need
     dispatch.cancel = &cancel_;
+    dispatch.cost = &cost_;
     const std::optional<Failure> failure = executor_.run(dispatch);
     memory_.remove(arguments.bytes().data());
     return failure;
@@ -86,6 +87,7 @@ class Kernels : public ::testing::TestWithParam<KernelFile> {
   std::unique_ptr<CodeObject> code_;
   std::vector<std::uint8_t> packet_;
   std::atomic<bool> cancel_{false};
+  Cost cost_;
   Executor executor_{memory_, 0, GetParam().processor};
 };
 
@@ -135,9 +137,9 @@ TEST_P(Kernels, Xorwow) {
   for (unsigned i = 0; i < kItems; ++i) ASSERT_EQ(out[i], xorwow(i, steps)) << i;
   RecordProperty("instructions", std::to_string(executor_.instructions()));
   if (wanted != nullptr) {
-    std::printf("%.1f million wave instructions, %.2f s: %.1f million a second\n",
-                static_cast<double>(executor_.instructions()) / 1e6, seconds.count(),
-                static_cast<double>(executor_.instructions()) / 1e6 / seconds.count());
+    const double millions = static_cast<double>(executor_.instructions()) / 1e6;
+    std::printf("%.1f million wave instructions, %.2f s: %.1f million a second, %.1f of a core\n", millions,
+                seconds.count(), millions / seconds.count(), millions / cost_.processor_seconds);
   }
 }
 
