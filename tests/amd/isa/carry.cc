@@ -2,7 +2,7 @@
 // Instructions that read or write a bit of each lane beside a result: carries, v_cndmask, v_div_scale,
 // v_mad_u64_u32.
 #include "tests/amd/isa/division.h"
-#include "tests/amd/isa/lanes.h"
+#include "tests/amd/isa/plain.h"
 
 namespace tf::amd::isa {
 namespace {
@@ -46,6 +46,37 @@ void carry(Wave& w, const Instruction& in) {
   set_bits(w, in, carries, *target.lanes);
 }
 
+template <Carry How, bool In>
+void plain_carry(Wave& w, const Instruction& in) {
+  alignas(64) std::uint32_t room[2][2][kBlock];
+  Lanes a = lanes_at<1>(w, in, How == Carry::kSubRev ? 3 : 2, room[0]);
+  Lanes b = lanes_at<1>(w, in, How == Carry::kSubRev ? 2 : 3, room[1]);
+  const std::uint64_t into = In ? scalar(w, in, in.op[4]) : 0;
+  std::uint32_t* out = row_at(w, in, 0)->lane;
+  std::uint64_t carries = 0;
+  TF_LOOP_STAYS
+  for (int at = 0; at < kLanes; at += kBlock) {
+    alignas(64) std::uint32_t carried[kBlock];
+    const auto into_block = static_cast<std::uint32_t>(into >> at);
+    const std::uint32_t* mask = w.lanes.lane + at;
+    TF_LANE_LOOP
+    for (int i = 0; i < kBlock; ++i) {
+      const std::uint32_t first = a.low[i];
+      const std::uint32_t second = b.low[i];
+      const std::uint32_t c = In ? 0U - (into_block >> i & 1U) : 0U;  // all ones or 0
+      const std::uint32_t result = How == Carry::kAdd ? first + second - c : first - second + c;
+      const bool over = How == Carry::kAdd ? result < first : first < second;
+      const bool equal = How == Carry::kAdd ? result == first : first == second;
+      carried[i] = over || (c != 0 && equal) ? ~0U : 0U;
+      out[at + i] = merge(result, out[at + i], mask[i]);
+    }
+    carries |= bits_of(carried) << at;
+    a.low += a.step;
+    b.low += b.step;
+  }
+  w.set_mask(in.op[1].index, carries & w.exec());
+}
+
 // d, a, b, bits: b where the lane's bit is set.
 template <Type Of>
 void select(Wave& w, const Instruction& in) {
@@ -62,6 +93,25 @@ void select(Wave& w, const Instruction& in) {
     out[i] = merge(merge(second->lane[i], first->lane[i], bits.lane[i]), out[i], mask[i]);
   }
   if (in.post) write_back(w, in, target, Of);
+}
+
+void plain_select(Wave& w, const Instruction& in) {
+  alignas(64) std::uint32_t room[2][2][kBlock];
+  Lanes a = lanes_at<1>(w, in, 1, room[0]);
+  Lanes b = lanes_at<1>(w, in, 2, room[1]);
+  const std::uint64_t chosen = scalar(w, in, in.op[3]);
+  std::uint32_t* out = row_at(w, in, 0)->lane;
+  TF_LOOP_STAYS
+  for (int at = 0; at < kLanes; at += kBlock) {
+    const auto bits = static_cast<std::uint32_t>(chosen >> at);
+    const std::uint32_t* mask = w.lanes.lane + at;
+    TF_LANE_LOOP
+    for (int i = 0; i < kBlock; ++i) {
+      out[at + i] = merge(merge(b.low[i], a.low[i], 0U - (bits >> i & 1U)), out[at + i], mask[i]);
+    }
+    a.low += a.step;
+    b.low += b.step;
+  }
 }
 
 // d (two words), carry out, a, b, c (two words).
@@ -135,14 +185,30 @@ constexpr Type kM = Type::kMask;
 constexpr std::uint32_t kCarry = kSdwa | kDpp | kClamp | kSaturates;
 
 constexpr TableRow kRows[] = {
-    {"v_add_co_u32", &carry<Carry::kAdd, false>, kCarry, {kU, kM, kU, kU}},
-    {"v_sub_co_u32", &carry<Carry::kSub, false>, kCarry, {kU, kM, kU, kU}},
-    {"v_subrev_co_u32", &carry<Carry::kSubRev, false>, kCarry, {kU, kM, kU, kU}},
-    {"v_addc_co_u32", &carry<Carry::kAdd, true>, kCarry, {kU, kM, kU, kU, kM}},
-    {"v_subb_co_u32", &carry<Carry::kSub, true>, kCarry, {kU, kM, kU, kU, kM}},
-    {"v_subbrev_co_u32", &carry<Carry::kSubRev, true>, kCarry, {kU, kM, kU, kU, kM}},
+    {"v_add_co_u32", &carry<Carry::kAdd, false>, kCarry, {kU, kM, kU, kU}, &plain_carry<Carry::kAdd, false>},
+    {"v_sub_co_u32", &carry<Carry::kSub, false>, kCarry, {kU, kM, kU, kU}, &plain_carry<Carry::kSub, false>},
+    {"v_subrev_co_u32",
+     &carry<Carry::kSubRev, false>,
+     kCarry,
+     {kU, kM, kU, kU},
+     &plain_carry<Carry::kSubRev, false>},
+    {"v_addc_co_u32",
+     &carry<Carry::kAdd, true>,
+     kCarry,
+     {kU, kM, kU, kU, kM},
+     &plain_carry<Carry::kAdd, true>},
+    {"v_subb_co_u32",
+     &carry<Carry::kSub, true>,
+     kCarry,
+     {kU, kM, kU, kU, kM},
+     &plain_carry<Carry::kSub, true>},
+    {"v_subbrev_co_u32",
+     &carry<Carry::kSubRev, true>,
+     kCarry,
+     {kU, kM, kU, kU, kM},
+     &plain_carry<Carry::kSubRev, true>},
     {"v_cndmask_b16", &select<Type::kU16>, 0, {Type::kU16, Type::kU16, Type::kU16, kM}},
-    {"v_cndmask_b32", &select<Type::kU32>, kSdwa | kDpp, {kU, kU, kU, kM}},
+    {"v_cndmask_b32", &select<Type::kU32>, kSdwa | kDpp, {kU, kU, kU, kM}, &plain_select},
     {"v_mad_u64_u32", &multiply_add<U32>, 0, {Type::kU64, kM, kU, kU, Type::kU64}},
     {"v_mad_i64_i32", &multiply_add<I32>, 0, {Type::kI64, kM, kU, kU, Type::kI64}},
     {"v_div_scale_f32", &scale<F32>, 0, {Type::kF32, kM, Type::kF32, Type::kF32, Type::kF32}},

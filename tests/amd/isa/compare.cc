@@ -32,6 +32,31 @@ void compare(Wave& w, const Instruction& in) {
   if (What != Writes::kMask) w.set_mask(kExecLo, bits);
 }
 
+template <class Op, class A, class B, Writes What>
+void plain_compare(Wave& w, const Instruction& in) {
+  apply_control(w, control_of<A>());
+  constexpr std::size_t kFirst = What == Writes::kExec ? 0 : 1;
+  alignas(64) std::uint32_t room[2][2][kBlock];
+  Lanes a = lanes_at<A::kWords>(w, in, kFirst, room[0]);
+  Lanes b = lanes_at<B::kWords>(w, in, kFirst + 1, room[1]);
+  const std::uint64_t exec = w.exec();
+  std::uint64_t bits = 0;
+  TF_LOOP_STAYS
+  for (int at = 0; at < kLanes; at += kBlock) {
+    alignas(64) std::uint32_t is[kBlock];
+    TF_LANE_LOOP
+    for (int i = 0; i < kBlock; ++i) {
+      is[i] = Op::run(A::of(a.low[i], a.high[i]), B::of(b.low[i], b.high[i])) ? ~0U : 0U;
+    }
+    bits |= bits_of(is) << at;
+    a = {a.low + a.step, a.high + a.step, a.step};
+    b = {b.low + b.step, b.high + b.step, b.step};
+  }
+  bits &= exec;
+  if (What != Writes::kExec) w.set_mask(in.op[0].index, bits);
+  if (What != Writes::kMask) w.set_mask(kExecLo, bits);
+}
+
 #define TF_COMPARE(name, expression)                              \
   struct name##_is {                                              \
     template <class T>                                            \
@@ -101,19 +126,22 @@ struct ClassOp16 {
 };
 
 // " rdna" marks what that family has in place of the row of this name.
-#define TF_ROWS(name, suffix, Op, A, B, modifiers) \
-  {"v_cmp_" name "_" suffix,                       \
-   &compare<Op, A, B, Writes::kMask>,              \
-   modifiers,                                      \
-   {Type::kMask, A::kType, B::kType}},             \
-      {"v_cmpx_" name "_" suffix,                  \
-       &compare<Op, A, B, Writes::kMaskAndExec>,   \
-       modifiers,                                  \
-       {Type::kMask, A::kType, B::kType}},         \
-      {"v_cmpx_" name "_" suffix " rdna",          \
-       &compare<Op, A, B, Writes::kExec>,          \
-       kNoResult | (modifiers),                    \
-       {A::kType, B::kType}},
+#define TF_ROWS(name, suffix, Op, A, B, modifiers)      \
+  {"v_cmp_" name "_" suffix,                            \
+   &compare<Op, A, B, Writes::kMask>,                   \
+   modifiers,                                           \
+   {Type::kMask, A::kType, B::kType},                   \
+   &plain_compare<Op, A, B, Writes::kMask>},            \
+      {"v_cmpx_" name "_" suffix,                       \
+       &compare<Op, A, B, Writes::kMaskAndExec>,        \
+       modifiers,                                       \
+       {Type::kMask, A::kType, B::kType},               \
+       &plain_compare<Op, A, B, Writes::kMaskAndExec>}, \
+      {"v_cmpx_" name "_" suffix " rdna",               \
+       &compare<Op, A, B, Writes::kExec>,               \
+       kNoResult | (modifiers),                         \
+       {A::kType, B::kType},                            \
+       &plain_compare<Op, A, B, Writes::kExec>},
 #define TF_ROW(op, suffix, T) TF_ROWS(#op, #suffix, op##_is, T, T, kSdwa | kDpp | half_modifiers<T>())
 #define TF_INTEGERS(suffix, T) \
   TF_ROW(f, suffix, T)         \
@@ -127,9 +155,10 @@ struct ClassOp16 {
   TF_ROW(eq, suffix, T)                                                                           \
   TF_ROW(le, suffix, T)                                                                           \
   TF_ROW(gt, suffix, T)                                                                           \
-  TF_ROW(lg, suffix, T) TF_ROW(ge, suffix, T) TF_ROW(o, suffix, T) TF_ROW(u, suffix, T)           \
-      TF_ROW(nge, suffix, T) TF_ROW(nlg, suffix, T) TF_ROW(ngt, suffix, T) TF_ROW(nle, suffix, T) \
-          TF_ROW(neq, suffix, T) TF_ROW(nlt, suffix, T) TF_ROW(tru, suffix, T)
+  TF_ROW(lg, suffix, T)                                                                           \
+  TF_ROW(ge, suffix, T) TF_ROW(o, suffix, T) TF_ROW(u, suffix, T) TF_ROW(nge, suffix, T)          \
+      TF_ROW(nlg, suffix, T) TF_ROW(ngt, suffix, T) TF_ROW(nle, suffix, T) TF_ROW(neq, suffix, T) \
+          TF_ROW(nlt, suffix, T) TF_ROW(tru, suffix, T)
 #define TF_CLASS(suffix, bits, B) TF_ROWS("class", #suffix, ClassOp##bits, Class##bits, B, kSdwa | kDpp)
 
 constexpr TableRow kRows[] = {

@@ -146,22 +146,22 @@ bool reads(const Instruction& in, const Operand& result) {
 
 }  // namespace
 
-const Row* Code::constant_row(std::uint32_t value) {
+const Row* Code::constant_rows(std::uint64_t value) {
   const std::lock_guard<std::mutex> lock(constants_mutex_);
-  std::unique_ptr<Row>& row = constants_[value];
-  if (row == nullptr) {
-    row = std::make_unique<Row>();
-    for (std::uint32_t& lane : row->lane) lane = value;
+  std::unique_ptr<Row[]>& rows = constants_[value];
+  if (rows == nullptr) {
+    rows = std::make_unique<Row[]>(2);
+    for (std::uint32_t& lane : rows[0].lane) lane = static_cast<std::uint32_t>(value);
+    for (std::uint32_t& lane : rows[1].lane) lane = static_cast<std::uint32_t>(value >> 32);
   }
-  return row.get();
+  return rows.get();
 }
 
 void Code::fill_rows(Instruction& in) {
   for (int i = 0; i < in.operands; ++i) {
     Operand& operand = in.op[i];
     if (operand.kind != Operand::Kind::kConstant) continue;
-    operand.rows[0] = constant_row(static_cast<std::uint32_t>(operand.value));
-    operand.rows[1] = constant_row(static_cast<std::uint32_t>(operand.value >> 32));
+    operand.rows = constant_rows(operand.value);
   }
 }
 
@@ -226,6 +226,7 @@ Instruction Code::decode_text(std::string_view text, const Disassembled& read, s
   if ((in.mods.present & (kSdwa | kDpp)) != 0) select_sources(in);
   choose_halves(in, processor_);
   fill_rows(in);
+  place_operands(in);
   return in;
 }
 
@@ -245,6 +246,8 @@ void Code::decode_pair(Block& block, const Disassembled& read, std::uint64_t add
     Instruction move = decode_text("v_mov_b32 v0, v0", read, address);
     move.op[0] = first.op[0];
     first.op[0].index = move.op[1].index = kUnseenRow;
+    place_operands(first);
+    place_operands(move);
     block.instructions.insert(block.instructions.end(), {first, second, move});
   }
 }

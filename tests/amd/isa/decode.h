@@ -64,7 +64,7 @@ class Code {
   const TableRow* row_of(const Parsed& parsed) const;
   void take_operands(Instruction& in, const Parsed& parsed, const std::string& text);
   void fill_rows(Instruction& in);
-  const Row* constant_row(std::uint32_t value);
+  const Row* constant_rows(std::uint64_t value);
 
   const Processor& processor_;
   const Names names_;
@@ -75,7 +75,7 @@ class Code {
   std::vector<std::unique_ptr<Block>> forgotten_;  // a running block may be about to look at one
   std::atomic<unsigned> users_{0};
   std::mutex constants_mutex_;
-  std::unordered_map<std::uint32_t, std::unique_ptr<Row>> constants_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Row[]>> constants_;
 };
 
 }  // namespace tf::amd::isa

@@ -70,9 +70,10 @@ void run_turn(Wave& w, Code& code) {
   w.state = Wave::State::kRuns;
   w.control_now = 0;  // another wave may have set it
   w.current = nullptr;
-  Block* block = code.block(w.next, *w.memory);
+  Block* block = w.block != nullptr ? next_block(w.block, w, code) : code.block(w.next, *w.memory);
   for (unsigned blocks = 0; blocks < kBlocksInTurn; ++blocks) {
     w.next = block->end;
+    w.block = block;
     for (const Instruction& in : block->instructions) {
       w.current = &in;
       in.handler(w, in);

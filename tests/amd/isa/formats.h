@@ -63,6 +63,49 @@ struct Small {
   static void zero(Row* to, int lane) { put(T{0}, to, lane); }
 };
 
+// Whether all lanes' words lie one behind the other.
+inline bool in_a_row(const std::uint8_t* const (&at)[kLanes]) {
+  std::uint64_t differs = 0;
+  const auto first = reinterpret_cast<std::uint64_t>(at[0]);
+  for (std::uint64_t i = 0; i < kLanes; ++i)
+    differs |= reinterpret_cast<std::uint64_t>(at[i]) ^ (first + 4 * i);
+  return differs == 0;
+}
+
+// Loads and stores of all lanes that take part, at places that were checked.
+template <class Format>
+void load_lanes(const Wave& w, const std::uint8_t* const (&at)[kLanes], Row* out) {
+  std::uint64_t exec = w.exec();
+  if (exec == ~std::uint64_t{0}) {
+    if constexpr (std::is_same_v<Format, Words<1>>) {
+      if (in_a_row(at)) {
+        std::memcpy(out->lane, at[0], sizeof out->lane);
+        return;
+      }
+    }
+    for (int i = 0; i < kLanes; ++i) Format::load(at[i], out, i);
+    return;
+  }
+  for (; exec != 0; exec &= exec - 1) {
+    const int lane = std::countr_zero(exec);
+    Format::load(at[lane], out, lane);
+  }
+}
+template <class Format>
+void store_lanes(const Wave& w, std::uint8_t* const (&at)[kLanes], const Row* data) {
+  std::uint64_t exec = w.exec();
+  if constexpr (std::is_same_v<Format, Words<1>>) {
+    if (exec == ~std::uint64_t{0} && in_a_row(at)) {
+      std::memcpy(at[0], data->lane, sizeof data->lane);
+      return;
+    }
+  }
+  for (; exec != 0; exec &= exec - 1) {
+    const int lane = std::countr_zero(exec);
+    Format::store(at[lane], data, lane);
+  }
+}
+
 // Atomics of the host. Op::run gives the new value of the old one and of the data.
 template <class T>
 struct AddOp {

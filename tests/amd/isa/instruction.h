@@ -63,10 +63,10 @@ struct Operand {
   std::uint8_t select_bits = 32;
   std::uint16_t index =
       0;  // kVector: 0 to 255 v, 256 to 511 a; kScalar: as encoded; kHwreg: HardwareRegister
-  std::uint32_t keep = 0xffffffff;          // abs: the highest word is first ANDed with this,
-  std::uint32_t flip = 0;                   // neg: then XORed with that
-  std::uint64_t value = 0;                  // kConstant; kHwreg: offset | width << 8
-  const Row* rows[2] = {nullptr, nullptr};  // kConstant: both words, in all lanes
+  std::uint32_t keep = 0xffffffff;  // abs: the highest word is first ANDed with this,
+  std::uint32_t flip = 0;           // neg: then XORed with that
+  std::uint64_t value = 0;          // kConstant; kHwreg: offset | width << 8
+  const Row* rows = nullptr;        // kConstant: two, of both words, in all lanes
 };
 
 // Hardware registers of s_getreg and s_setreg; processors number them differently.
@@ -175,12 +175,29 @@ struct TableRow {
   Handler handler = nullptr;
   std::uint32_t accepts = 0;  // Modifier
   std::array<Type, kOperandsMax> types{};
+  // The same operation where operands are plain: registers and constants as they stand, a result that is
+  // written as it is. Null: none is faster.
+  Handler plain = nullptr;
 
   int first_source() const { return (accepts & kNoResult) != 0 ? 0 : 1; }
 };
 
-struct Instruction {
+// Where a plain operand lies.
+enum class Place : std::uint8_t {
+  kNone,
+  kRow,     // `at` bytes behind Wave::v
+  kScalar,  // `at` bytes behind the Wave
+  kNumber   // `number` is it; for operations on lanes, the address of two rows that hold its words
+};
+constexpr std::size_t kPlainMax = 4;  // operands whose places are known beforehand
+
+// What every execution reads lies in the first 64 bytes.
+struct alignas(64) Instruction {
   Handler handler = nullptr;
+  std::array<Place, kPlainMax> is{};
+  std::array<std::uint32_t, kPlainMax> at{};
+  std::array<std::uint64_t, kPlainMax> number{};
+
   bool post = false;        // the result passes through write_back(): clamp, omod, SDWA, op_sel
   bool keeps_half = false;  // a result of 16 bits leaves the other half as it was
   std::uint8_t operands = 0;
@@ -189,7 +206,14 @@ struct Instruction {
   const TableRow* row = nullptr;
   Modifiers mods;
   std::array<Operand, kOperandsMax> op;
+  std::array<std::uint64_t, 8> unused{};
 };
+// Instructions lie one behind the other: an even number of lines would leave half of a cache's sets unused.
+static_assert(sizeof(Instruction) / 64 % 2 == 1, "add or take away 'unused'");
+
+// Fills the places of plain operands, and chooses the handler. To be called again where an operand has
+// changed.
+void place_operands(Instruction& in);
 
 // Every row of one class; table.cc joins them.
 std::span<const TableRow> scalar_rows();

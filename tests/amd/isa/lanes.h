@@ -14,8 +14,10 @@
 // A lane reads and writes its own lane of every row only, so rows may be the same.
 #ifdef __clang__
 #define TF_LANE_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#define TF_LOOP_STAYS _Pragma("clang loop unroll(disable)")
 #else
 #define TF_LANE_LOOP _Pragma("GCC ivdep")
+#define TF_LOOP_STAYS _Pragma("GCC unroll 1")
 #endif
 
 namespace tf::amd::isa {
@@ -117,7 +119,7 @@ const Row* slow_row(Wave& w, const Instruction& in, const Operand& o, int part, 
 inline const Row* row(Wave& w, const Instruction& in, const Operand& o, int part, bool top, Row& room) {
   if (!o.modified) {
     if (o.kind == Operand::Kind::kVector) return &w.v[o.index + part];
-    if (o.kind == Operand::Kind::kConstant) return o.rows[part];
+    if (o.kind == Operand::Kind::kConstant) return o.rows + part;
   }
   return slow_row(w, in, o, part, top, room);
 }

@@ -12,34 +12,53 @@ std::uint8_t* local_at(const Wave& w, std::uint32_t address, std::uint32_t bytes
   return address <= size && bytes <= size - address ? w.group->local.get() + address : nullptr;
 }
 
+// Addresses of all lanes. True: those that take part are inside.
+bool local_addresses(const Wave& w, const Instruction& in, const Row& from, std::uint32_t bytes, Row& to) {
+  const auto offset = static_cast<std::uint32_t>(in.mods.offset);
+  std::uint32_t most = 0;
+  for (int i = 0; i < kLanes; ++i) {
+    to.lane[i] = from.lane[i] + offset;
+    most = std::max(most, to.lane[i] & w.lanes.lane[i]);
+  }
+  return bytes <= w.group->local_bytes && most <= w.group->local_bytes - bytes;
+}
+
+// Places for lanes that take part; the others' are not looked at.
+struct LocalPlaces {
+  explicit LocalPlaces(const Wave& w, const Row& address) {
+    std::uint8_t* local = w.group->local.get();
+    for (int i = 0; i < kLanes; ++i) at[i] = local + address.lane[i];
+  }
+  std::uint8_t* at[kLanes];
+};
+
 // d, address
 template <class Format>
 void load(Wave& w, const Instruction& in) {
-  const Row& address = w.v[in.op[1].index];
-  Row result[Format::kWords];
+  Row address;
+  const bool inside = local_addresses(w, in, w.v[in.op[1].index], Format::kBytes, address);
   Row* out = &w.v[in.op[0].index];
-  for (int k = 0; k < Format::kWords; ++k) result[k] = out[k];
-  const auto offset = static_cast<std::uint32_t>(in.mods.offset);
+  if (inside) return load_lanes<Format>(w, LocalPlaces(w, address).at, out);
   for (int i = 0; i < kLanes; ++i) {
     if (w.lanes.lane[i] == 0) continue;
-    if (const std::uint8_t* from = local_at(w, address.lane[i] + offset, Format::kBytes)) {
-      Format::load(from, result, i);
+    if (const std::uint8_t* from = local_at(w, address.lane[i], Format::kBytes)) {
+      Format::load(from, out, i);
     } else {
-      Format::zero(result, i);
+      Format::zero(out, i);
     }
   }
-  for (int k = 0; k < Format::kWords; ++k) out[k] = result[k];
 }
 
 // address, data
 template <class Format>
 void store(Wave& w, const Instruction& in) {
-  const Row& address = w.v[in.op[0].index];
+  Row address;
+  const bool inside = local_addresses(w, in, w.v[in.op[0].index], Format::kBytes, address);
   const Row* data = &w.v[in.op[1].index];
-  const auto offset = static_cast<std::uint32_t>(in.mods.offset);
+  if (inside) return store_lanes<Format>(w, LocalPlaces(w, address).at, data);
   for (int i = 0; i < kLanes; ++i) {
     if (w.lanes.lane[i] == 0) continue;
-    if (std::uint8_t* to = local_at(w, address.lane[i] + offset, Format::kBytes)) Format::store(to, data, i);
+    if (std::uint8_t* to = local_at(w, address.lane[i], Format::kBytes)) Format::store(to, data, i);
   }
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tests/amd/isa/arithmetic.h"
-#include "tests/amd/isa/lanes.h"
+#include "tests/amd/isa/plain.h"
 
 #define TF_RUN1(D, A) static D::Value run([[maybe_unused]] const Mode& mode, [[maybe_unused]] A::Value a)
 #define TF_RUN2(D, A, B)                                                              \

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scalar arithmetic and comparisons, and what saves EXEC.
+#include <cstring>
+
 #include "tests/amd/isa/arithmetic.h"
-#include "tests/amd/isa/lanes.h"
+#include "tests/amd/isa/plain.h"
 
 namespace tf::amd::isa {
 namespace {
@@ -66,6 +68,35 @@ void one(Wave& w, const Instruction& in) {
 template <class Op, class A, class B>
 void test(Wave& w, const Instruction& in) {
   w.scc = Op::run(get<A>(w, in, 0), get<B>(w, in, 1));
+}
+
+// The same on plain operands.
+template <class S>
+typename S::Value plain(const Wave& w, const Instruction& in, std::size_t which) {
+  std::conditional_t<S::kWords == 2, std::uint64_t, std::uint32_t> bits;
+  std::memcpy(&bits, scalar_at(w, in, which), sizeof bits);
+  return static_cast<typename S::Value>(bits);
+}
+template <class D>
+void put_plain(Wave& w, const Instruction& in, typename D::Value value) {
+  const auto bits = static_cast<std::conditional_t<D::kWords == 2, std::uint64_t, std::uint32_t>>(value);
+  std::memcpy(reinterpret_cast<char*>(&w) + in.at[0], &bits, sizeof bits);
+}
+template <class Op, class D, class A, class B>
+void plain_two(Wave& w, const Instruction& in) {
+  bool scc = w.scc;
+  put_plain<D>(w, in, Op::run(plain<A>(w, in, 1), plain<B>(w, in, 2), scc));
+  w.scc = scc;
+}
+template <class Op, class D, class A>
+void plain_one(Wave& w, const Instruction& in) {
+  bool scc = w.scc;
+  put_plain<D>(w, in, Op::run(plain<A>(w, in, 1), scc));
+  w.scc = scc;
+}
+template <class Op, class A, class B>
+void plain_test(Wave& w, const Instruction& in) {
+  w.scc = Op::run(plain<A>(w, in, 0), plain<B>(w, in, 1));
 }
 
 #define P2(name, D, A, B, after, ...)                                         \
@@ -173,9 +204,12 @@ void compare_number(Wave& w, const Instruction& in) {
                   static_cast<typename T::Value>(number16<kSigned>(in, 1)));
 }
 
-#define P2(name, D, A, B, after, ...) {#name, &two<name##_op, D, A, B>, 0, {D::kType, A::kType, B::kType}},
-#define P1(name, D, A, after, ...) {#name, &one<name##_op, D, A>, 0, {D::kType, A::kType}},
-#define C2(name, A, B, ...) {#name, &test<name##_op, A, B>, kNoResult, {A::kType, B::kType}},
+#define P2(name, D, A, B, after, ...) \
+  {#name, &two<name##_op, D, A, B>, 0, {D::kType, A::kType, B::kType}, &plain_two<name##_op, D, A, B>},
+#define P1(name, D, A, after, ...) \
+  {#name, &one<name##_op, D, A>, 0, {D::kType, A::kType}, &plain_one<name##_op, D, A>},
+#define C2(name, A, B, ...) \
+  {#name, &test<name##_op, A, B>, kNoResult, {A::kType, B::kType}, &plain_test<name##_op, A, B>},
 #define TF_SAVES(name, how, both)                                                    \
   {"s_" name "_b64", &save_exec<Save::how, U64, both>, 0, {Type::kU64, Type::kU64}}, \
       {"s_" name "_b32", &save_exec<Save::how, U32, both>, 0, {Type::kU32, Type::kU32}},

@@ -26,7 +26,8 @@ std::uint32_t saturate_u8(std::int32_t x) { return static_cast<std::uint32_t>(st
   {#name,                                                         \
    &valu<name##_op, D, A>,                                        \
    kSdwa | kDpp | result_modifiers<D>() | half_modifiers<D, A>(), \
-   {D::kType, A::kType}},
+   {D::kType, A::kType},                                          \
+   PlainLanes<name##_op, D, A>::handler()},
 #define S1 V1
 constexpr TableRow kRows[] = {
 #include "tests/amd/isa/vector1.inc"

@@ -36,13 +36,15 @@ float dot_halves(std::uint32_t a, std::uint32_t b, float c) {
   {#name,                                                            \
    &valu<name##_op, D, A, B>,                                        \
    kSdwa | kDpp | result_modifiers<D>() | half_modifiers<D, A, B>(), \
-   {D::kType, A::kType, B::kType}},
+   {D::kType, A::kType, B::kType},                                   \
+   PlainLanes<name##_op, D, A, B>::handler()},
 #define S2 V2
 #define A2(name, D, A, B, ...)                                                      \
   {#name,                                                                           \
    &valu<name##_op, D, A, B, D>,                                                    \
    kAccumulates | kSdwa | kDpp | result_modifiers<D>() | half_modifiers<D, A, B>(), \
-   {D::kType, A::kType, B::kType}},
+   {D::kType, A::kType, B::kType},                                                  \
+   PlainLanes<name##_op, D, A, B, D>::handler()},
 #define V2C(text, name, D, A, B, ...) \
   {text, &valu<name##_op, D, A, B>, kSaturates | kSdwa | kClamp, {D::kType, A::kType, B::kType}},
 constexpr TableRow kRows[] = {

@@ -60,7 +60,8 @@ TF_V3(v_mac_f32, F32, F32, F32, F32, Control::kMad, false, a* b + c)
   {#name,                                                              \
    &valu<name##_op, D, A, B, C>,                                       \
    kDpp | more | result_modifiers<D>() | half_modifiers<D, A, B, C>(), \
-   {D::kType, A::kType, B::kType, C::kType}},
+   {D::kType, A::kType, B::kType, C::kType},                           \
+   PlainLanes<name##_op, D, A, B, C>::handler()},
 #define V3(name, D, A, B, C, ...) TF_ROW3(name, D, A, B, C, 0)
 #define S3 V3
 #define M3 V3
@@ -71,7 +72,8 @@ constexpr TableRow kRows[] = {
     {"v_mac_f32",
      &valu<v_mac_f32_op, F32, F32, F32, F32>,
      kAccumulates | kSdwa | kDpp | kClamp | kOmod,
-     {Type::kF32, Type::kF32, Type::kF32}}};
+     {Type::kF32, Type::kF32, Type::kF32},
+     PlainLanes<v_mac_f32_op, F32, F32, F32, F32>::handler()}};
 
 }  // namespace
 

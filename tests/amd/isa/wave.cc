@@ -43,7 +43,7 @@ void Wave::refresh_lanes() {
 }
 
 std::uint8_t* MemoryView::try_at(std::uint64_t address, std::uint64_t bytes, bool write) {
-  const std::uint64_t now = space_->generation().load(std::memory_order_acquire);
+  const std::uint64_t now = now_->load(std::memory_order_acquire);
   if (now != generation_) {
     ranges_ = {};
     generation_ = now;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,16 +51,20 @@ struct Mode {
 // Where this thread may read and write: the ranges that AddressSpace told last.
 class MemoryView {
  public:
-  explicit MemoryView(const AddressSpace& space) : space_(&space) {}
+  explicit MemoryView(const AddressSpace& space) : space_(&space), now_(&space.generation()) {}
 
   // [address, address + bytes) for reading or writing. Throws Stop.
   std::uint8_t* at(std::uint64_t address, std::uint64_t bytes, bool write) {
-    const AddressSpace::Range& last = ranges_[0];
-    if (space_->generation().load(std::memory_order_relaxed) == generation_ && address >= last.begin &&
-        address < last.end && bytes <= last.end - address && (last.writable || !write)) {
+    if (in_last(address, bytes, write)) {
       return reinterpret_cast<std::uint8_t*>(address);  // NOLINT: a device address is a host address
     }
     return look_up(address, bytes, write);
+  }
+  // Whether it lies in the range that was used last.
+  bool in_last(std::uint64_t address, std::uint64_t bytes, bool write) const {
+    const AddressSpace::Range& last = ranges_[0];
+    return now_->load(std::memory_order_relaxed) == generation_ && address >= last.begin &&
+           address < last.end && bytes <= last.end - address && (last.writable || !write);
   }
   // The same, but null instead of a Stop.
   std::uint8_t* try_at(std::uint64_t address, std::uint64_t bytes, bool write);
@@ -67,11 +73,13 @@ class MemoryView {
   std::uint8_t* look_up(std::uint64_t address, std::uint64_t bytes, bool write);
 
   const AddressSpace* space_;
+  const std::atomic<std::uint64_t>* now_;
   std::uint64_t generation_ = ~std::uint64_t{0};
   std::array<AddressSpace::Range, 8> ranges_{};  // the one used last comes first
 };
 
 struct WorkGroup;
+struct Block;
 
 struct Wave {
   enum class State : std::uint8_t { kRuns, kYields, kAtBarrier, kEnded };
@@ -85,6 +93,7 @@ struct Wave {
   std::uint64_t next = 0;         // program counter, valid where a block ends
   Mode mode;
   const Instruction* current = nullptr;
+  Block* block = nullptr;  // that it ran last
   const Processor* processor = nullptr;
   std::uint64_t lane_mask = ~std::uint64_t{0};  // of a wave of 32 lanes: the lower half
   WorkGroup* group = nullptr;
@@ -95,7 +104,12 @@ struct Wave {
   std::uint32_t number = 0;         // in its work-group
   std::uint32_t trap_status = 0;
 
-  std::uint64_t pair(int index) const { return s[index] | static_cast<std::uint64_t>(s[index + 1]) << 32; }
+  static constexpr std::size_t place_of_scalars();  // in bytes
+  std::uint64_t pair(int index) const {
+    std::uint64_t both = 0;
+    std::memcpy(&both, &s[static_cast<std::size_t>(index)], sizeof both);
+    return both;
+  }
   std::uint64_t exec() const { return pair(kExecLo) & lane_mask; }
   std::uint64_t vcc() const { return pair(kVccLo) & lane_mask; }
   bool wave32() const { return lane_mask >> 32 == 0; }
@@ -116,6 +130,7 @@ struct Wave {
   }
   void refresh_lanes();
 };
+constexpr std::size_t Wave::place_of_scalars() { return offsetof(Wave, s); }
 
 struct WorkGroup {
   std::vector<Wave> waves;
