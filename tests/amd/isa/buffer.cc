@@ -38,9 +38,9 @@ Buffer buffer_of(const Wave& w, const Instruction& in, const Operand& o) {
   return buffer;
 }
 
-std::uint8_t* place(Wave& w, const Instruction& in, const Buffer& buffer, std::uint32_t soffset, int lane,
-                    unsigned first, unsigned bytes, bool write) {
-  const Row* vaddr = &w.v[in.op[1].index];
+// Null where the lane is outside.
+std::uint8_t* buffer_place(Wave& w, const Instruction& in, const Buffer& buffer, std::uint32_t soffset,
+                           const Row* vaddr, int lane, unsigned first, unsigned bytes, bool write) {
   const std::uint32_t index = in.mods.idxen ? vaddr->lane[lane] : 0;
   const std::uint32_t voffset = in.mods.offen ? vaddr[in.mods.idxen ? 1 : 0].lane[lane] : 0;
   const std::uint64_t offset = std::uint64_t{voffset} + static_cast<std::uint32_t>(in.mods.offset) + first;
@@ -55,6 +55,11 @@ std::uint8_t* place(Wave& w, const Instruction& in, const Buffer& buffer, std::u
                            : offset + bytes + soffset > buffer.records;
   if (outside) return nullptr;
   return w.memory->at(buffer.base + soffset + std::uint64_t{index} * buffer.stride + offset, bytes, write);
+}
+
+std::uint8_t* place(Wave& w, const Instruction& in, const Buffer& buffer, std::uint32_t soffset, int lane,
+                    unsigned first, unsigned bytes, bool write) {
+  return buffer_place(w, in, buffer, soffset, &w.v[in.op[1].index], lane, first, bytes, write);
 }
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where lanes find what they access of a buffer.
+// Buffer resources, and where a lane's bytes lie in one.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,12 @@ struct Buffer {
   bool offen_only = true;     // where it is of the vector register alone
 };
 
-// Of the descriptor in the scalar registers of `o`.
 Buffer buffer_of(const Wave& w, const Instruction& in, const Operand& o);
 
-// Null where the lane is outside. The instruction has data, address, buffer, offset.
+// Null where the lane is outside. `vaddr`: the index, or the offset, or both.
+std::uint8_t* buffer_place(Wave& w, const Instruction& in, const Buffer& buffer, std::uint32_t soffset,
+                           const Row* vaddr, int lane, unsigned first, unsigned bytes, bool write);
+// The same with the address of an instruction that has data, address, buffer, offset.
 std::uint8_t* place(Wave& w, const Instruction& in, const Buffer& buffer, std::uint32_t soffset, int lane,
                     unsigned first, unsigned bytes, bool write);
 

@@ -156,9 +156,10 @@ struct ClassOp16 {
   TF_ROW(le, suffix, T)                                                                           \
   TF_ROW(gt, suffix, T)                                                                           \
   TF_ROW(lg, suffix, T)                                                                           \
-  TF_ROW(ge, suffix, T) TF_ROW(o, suffix, T) TF_ROW(u, suffix, T) TF_ROW(nge, suffix, T)          \
-      TF_ROW(nlg, suffix, T) TF_ROW(ngt, suffix, T) TF_ROW(nle, suffix, T) TF_ROW(neq, suffix, T) \
-          TF_ROW(nlt, suffix, T) TF_ROW(tru, suffix, T)
+  TF_ROW(ge, suffix, T)                                                                           \
+  TF_ROW(o, suffix, T) TF_ROW(u, suffix, T) TF_ROW(nge, suffix, T) TF_ROW(nlg, suffix, T)         \
+      TF_ROW(ngt, suffix, T) TF_ROW(nle, suffix, T) TF_ROW(neq, suffix, T) TF_ROW(nlt, suffix, T) \
+          TF_ROW(tru, suffix, T)
 #define TF_CLASS(suffix, bits, B) TF_ROWS("class", #suffix, ClassOp##bits, Class##bits, B, kSdwa | kDpp)
 
 constexpr TableRow kRows[] = {

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "tests/amd/isa/indexed.h"
 #include "tests/amd/isa/parse.h"
 
 namespace tf::amd::isa {
@@ -181,6 +180,7 @@ const TableRow* Code::row_of(const Parsed& parsed) const {
     const TableRow* saturating = names_.find(name + " clamp");
     if (saturating != nullptr) row = saturating;
   }
+  if ((parsed.mods.present & kLds) != 0) return names_.find(name + " lds");
   const TableRow* returning = parsed.mods.glc ? names_.find(name + " glc") : nullptr;
   return returning != nullptr ? returning : row;
 }
@@ -282,23 +282,6 @@ std::vector<Instruction> Code::decode_alone(std::uint64_t address, MemoryView& m
   return std::move(block.instructions);
 }
 
-// What stands from s_set_gpr_idx_on to s_set_gpr_idx_off, or nothing of it: no block begins between them.
-void Code::decode_indexed(Block& block, MemoryView& memory) {
-  const std::size_t before = block.instructions.size() - 1;
-  const std::uint64_t begin = block.end - block.instructions.back().bytes;
-  try {
-    while (!is_indexing_off(block.instructions.back())) {
-      decode_one(block, block.end, memory);
-      make_indexed(block.instructions.back());
-      block.end += block.instructions.back().bytes;
-    }
-  } catch (const Stop&) {
-    block.instructions.resize(before);
-    block.end = begin;
-    throw;
-  }
-}
-
 std::unique_ptr<Block> Code::decode(std::uint64_t address, MemoryView& memory) {
   auto block = std::make_unique<Block>();
   block->begin = block->end = address;
@@ -306,13 +289,12 @@ std::unique_ptr<Block> Code::decode(std::uint64_t address, MemoryView& memory) {
   while (block->instructions.size() < kBlockInstructionsMax) {
     try {
       decode_one(*block, block->end, memory);
-      block->end += block->instructions.back().bytes;
-      if (is_indexing_on(block->instructions.back())) decode_indexed(*block, memory);
     } catch (const Stop&) {
       // What stands before it runs first, and may never come here.
       if (block->instructions.empty()) throw;
       break;
     }
+    block->end += block->instructions.back().bytes;
     if ((block->instructions.back().row->accepts & kEndsBlock) != 0) break;
   }
   return block;

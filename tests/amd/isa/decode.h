@@ -58,7 +58,6 @@ class Code {
   std::unique_ptr<Block> decode(std::uint64_t address, MemoryView& memory);
   Disassembled read(std::uint64_t address, MemoryView& memory);
   void decode_one(Block& block, std::uint64_t address, MemoryView& memory);
-  void decode_indexed(Block& block, MemoryView& memory);
   void decode_pair(Block& block, const Disassembled& read, std::uint64_t address);
   Instruction decode_text(std::string_view text, const Disassembled& read, std::uint64_t address);
   const TableRow* row_of(const Parsed& parsed) const;

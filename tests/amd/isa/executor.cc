@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tests/amd/isa/decode.h"
+#include "tests/amd/isa/indexed.h"
 #include "tests/amd/isa/launch.h"
 
 namespace tf::amd::isa {
@@ -66,6 +67,14 @@ Block* next_block(Block* block, Wave& w, Code& code) {
   return found;
 }
 
+void run_indexed(Wave& w, const Block& block) {
+  for (const Instruction& in : block.instructions) {
+    w.current = &in;
+    const Instruction moved = with_indices(w, in);
+    moved.handler(w, moved);
+  }
+}
+
 void run_turn(Wave& w, Code& code) {
   w.state = Wave::State::kRuns;
   w.control_now = 0;  // another wave may have set it
@@ -74,9 +83,13 @@ void run_turn(Wave& w, Code& code) {
   for (unsigned blocks = 0; blocks < kBlocksInTurn; ++blocks) {
     w.next = block->end;
     w.block = block;
-    for (const Instruction& in : block->instructions) {
-      w.current = &in;
-      in.handler(w, in);
+    if (indexes_registers(w)) {
+      run_indexed(w, *block);
+    } else {
+      for (const Instruction& in : block->instructions) {
+        w.current = &in;
+        in.handler(w, in);
+      }
     }
     w.instructions += block->instructions.size();
     if (w.state != Wave::State::kRuns) return;

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions between s_set_gpr_idx_on and s_set_gpr_idx_off, whose operands are indexed.
+// Vector registers whose indices a register gives (s_set_gpr_idx_on) [CDNA2 chapter 4 "GPR indexing"].
 #pragma once
 
 #include <cstdint>
 
-#include "tests/amd/isa/instruction.h"
+#include "tests/amd/isa/wave.h"
 
 namespace tf::amd::isa {
 
-// What the index is added to: bits of s_set_gpr_idx_on.
-enum Indexes : std::uint8_t {
-  kIndexesSource0 = 1,
-  kIndexesSource1 = 2,
-  kIndexesSource2 = 4,
-  kIndexesTarget = 8
-};
+constexpr std::uint32_t kIndexesRegisters = 1U << 27;  // of MODE
 
-bool is_indexing_on(const Instruction& in);
-bool is_indexing_off(const Instruction& in);
-// Makes it what it is there. Throws Stop where that is not known: of vector instructions only v_mov_b32 is,
-// which is what compilers use.
-void make_indexed(Instruction& in);
+inline bool indexes_registers(const Wave& w) { return (w.mode.bits & kIndexesRegisters) != 0; }
+// The instruction with the registers that M0 says. Throws Stop where it is not known what that means.
+Instruction with_indices(const Wave& w, const Instruction& in);
 
 }  // namespace tf::amd::isa

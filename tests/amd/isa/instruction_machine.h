@@ -30,8 +30,10 @@ inline std::vector<std::vector<std::uint8_t>> assemble(const std::vector<std::st
   for (const std::string& line : lines) std::fprintf(to, "%s\n", line.c_str());
   std::fclose(to);
   const bool rdna = std::strcmp(processor, "gfx1100") == 0;
-  const std::string command = std::string(kAssembler) + " -cc1as -triple amdgcn-amd-amdhsa -target-cpu " +
-                              processor + (rdna && lanes == 64 ? " -target-feature +wavefrontsize64" : "") +
+  const bool newer = std::strcmp(processor, "gfx942") == 0;
+  const std::string command = std::string(newer ? kAssemblerOfGfx942 : kAssembler) +
+                              " -cc1as -triple amdgcn-amd-amdhsa -target-cpu " + processor +
+                              (rdna && lanes == 64 ? " -target-feature +wavefrontsize64" : "") +
                               " -filetype asm -show-encoding -o - " + input + " 2>&1";
   std::FILE* from = popen(command.c_str(), "r");
   std::vector<std::vector<std::uint8_t>> result;

@@ -91,9 +91,8 @@ class Kernels : public ::testing::TestWithParam<KernelFile> {
   Executor executor_{memory_, 0, GetParam().processor};
 };
 
-INSTANTIATE_TEST_SUITE_P(Processors, Kernels, ::testing::ValuesIn(kKernelFiles), [](const auto& each) {
-  return std::string(each.param.processor) + "_" + std::to_string(each.param.lanes);
-});
+INSTANTIATE_TEST_SUITE_P(Processors, Kernels, ::testing::ValuesIn(kKernelFiles),
+                         [](const auto& each) { return std::string(each.param.name); });
 
 #define EXPECT_RUNS(...)                                                 \
   do {                                                                   \

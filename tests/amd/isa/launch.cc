@@ -60,7 +60,10 @@ void user_registers(Wave& w, const Launch& launch) {
   pair(kKernargPointer, address_of(dispatch.kernarg));
   pair(kDispatchId, dispatch.dispatch_id);
   pair(kFlatScratch, w.private_base);
-  if ((properties & kPrivateSize) != 0) w.s[at] = launch.private_bytes;
+  if ((properties & kPrivateSize) != 0) w.s[at++] = launch.private_bytes;
+  const auto* arguments = static_cast<const std::uint32_t*>(dispatch.kernarg);
+  for (std::uint32_t i = 0; i < launch.descriptor.preloaded; ++i)
+    w.s[at++] = arguments[launch.descriptor.preloaded_from + i];
 }
 
 void system_registers(Wave& w, const Launch& launch, const std::array<std::uint32_t, 3>& id,
@@ -75,6 +78,20 @@ void system_registers(Wave& w, const Launch& launch, const std::array<std::uint3
   }
   // Each wave's buffer begins at its own memory.
   if ((launch.descriptor.resource2 & kPrivateOffset) != 0) w.s[at++] = 0;
+}
+
+// Arguments that lie in user registers at the start, behind all others. Code for hardware without that loads
+// them itself, in the kernel's first 256 bytes, which are passed over [LLVM "Preloaded Kernel Arguments"].
+bool take_preload(std::uint32_t field, MemoryView& memory, Launch& launch) {
+  constexpr std::uint64_t kPassedOver = 256;
+  Descriptor& descriptor = launch.descriptor;
+  descriptor.preloaded = field & 0x7f;
+  descriptor.preloaded_from = field >> 7;
+  if (descriptor.preloaded == 0) return true;
+  descriptor.entry += kPassedOver;
+  const std::uint64_t from = address_of(launch.dispatch.kernarg) + 4ULL * descriptor.preloaded_from;
+  return descriptor.preloaded <= descriptor.user_registers &&
+         memory.try_at(from, 4ULL * descriptor.preloaded, false) != nullptr;
 }
 
 }  // namespace
@@ -120,8 +137,8 @@ std::optional<Launch> prepare(const Dispatch& dispatch, const Processor& process
     why = "waves of 32 lanes, which " + std::string(processor.name) + " has not";
     return std::nullopt;
   }
-  if (read_at<std::uint16_t>(bytes, kPreloadOffset) != 0) {
-    why = "arguments that are loaded into registers beforehand";
+  if (!take_preload(read_at<std::uint16_t>(bytes, kPreloadOffset), view, launch)) {
+    why = "arguments in registers that are no memory, or too many";
     return std::nullopt;
   }
   launch.private_bytes = (dispatch.private_segment_bytes + 15) / 16 * 16;

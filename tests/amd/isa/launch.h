@@ -19,6 +19,8 @@ struct Descriptor {
   std::uint16_t properties = 0;
   std::uint32_t resource2 = 0;
   std::uint32_t user_registers = 0;
+  std::uint32_t preloaded = 0;       // words of arguments that lie in registers at the start,
+  std::uint32_t preloaded_from = 0;  // from this one on
 };
 
 // A dispatch that was checked.

@@ -2,58 +2,24 @@
 // MFMA: D = A * B + C on small matrices that all lanes hold together; EXEC has no say [CDNA2 chapter 7
 // "Matrix Core"].
 #include "tests/amd/isa/arithmetic.h"
+#include "tests/amd/isa/elements.h"
 #include "tests/amd/isa/lanes.h"
 
 namespace tf::amd::isa {
 namespace {
 
-// What an element of A or B is: how many a lane holds, and the e-th of lane `lane`.
-struct FloatElement {
-  using Sum = float;
-  static constexpr int kPerLane = 1;
-  static float get(const Row* from, int lane, int /*e*/) { return std::bit_cast<float>(from->lane[lane]); }
-};
-struct HalfElement {
-  using Sum = float;
-  static constexpr int kPerLane = 4;
-  static float get(const Row* from, int lane, int e) {
-    return half_to_float(from[e / 2].lane[lane] >> (16 * (e % 2)) & 0xffff);
-  }
-};
-template <int PerLane>
-struct BrainElement {
-  using Sum = float;
-  static constexpr int kPerLane = PerLane;
-  static float get(const Row* from, int lane, int e) {
-    return std::bit_cast<float>(from[e / 2].lane[lane] >> (16 * (e % 2)) << 16);
-  }
-};
-struct ByteElement {
-  using Sum = std::int32_t;
-  static constexpr int kPerLane = 4;
-  static std::int32_t get(const Row* from, int lane, int e) {
-    return sign_bits(from->lane[lane] >> (8 * e) & 0xff, 8);
-  }
-};
-struct DoubleElement {
-  using Sum = double;
-  static constexpr int kPerLane = 1;
-  static double get(const Row* from, int lane, int /*e*/) {
-    return F64::of(from[0].lane[lane], from[1].lane[lane]);
-  }
-};
-
-inline std::int32_t multiply_add(std::int32_t a, std::int32_t b, std::int32_t c) {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(b) +
-                                   static_cast<std::uint32_t>(c));
+// The lane whose part of B a lane gets [CDNA3 chapter 7.1 "BLGP"].
+int lane_of_pattern(int pattern, int lane) {
+  if (pattern == 1 || pattern == 2) return lane % 32 + 32 * (pattern - 1);
+  if (pattern == 3) return (lane + 16) % kLanes;
+  return pattern == 0 ? lane : lane % 16 + 16 * (pattern - 4);
 }
-inline float multiply_add(float a, float b, float c) { return madd(a, b, c); }
-inline double multiply_add(double a, double b, double c) { return madd(a, b, c); }
 
 // Size x Size results, `Depth` products each, of `Blocks` pairs of matrices.
-template <class Element, int Size, int Depth, int Blocks>
+template <class Element, int Size, int Depth, int Blocks, class ElementB = Element>
 struct Matrix {
   using Sum = typename Element::Sum;
+
   static constexpr bool kDouble = sizeof(Sum) == 8;
   static constexpr int kResults = Size * Size * Blocks / kLanes;  // of each lane
   static constexpr int kGroups = Depth / Element::kPerLane;       // lanes that hold one row of A
@@ -81,22 +47,38 @@ struct Matrix {
     return Size * (block * kGroups + group) + i;
   }
 
-  static void run(Wave& w, const Instruction& in) {
-    apply_control(w, kDouble ? Control::k64 : Control::k32);
-    if (in.mods.blgp != 0) unsupported(in, "blgp");
-    const Row* a = &w.v[in.op[1].index];
-    const Row* b = &w.v[in.op[2].index];
-    if (in.op[1].kind != Operand::Kind::kVector || in.op[2].kind != Operand::Kind::kVector) {
+  // CDNA2 takes a pattern of lanes everywhere, but of doubles; CDNA3 of floats and of several blocks, and of
+  // doubles the field says which matrices are negated (AMD's matrix instruction calculator).
+  static void check_form(const Wave& w, const Instruction& in) {
+    using Kind = Operand::Kind;
+    const bool older = w.processor->name == "gfx90a";
+    const bool takes_field =
+        older ? !kDouble : kDouble || Blocks > 1 || std::is_same_v<Element, FloatElement>;
+    if (in.mods.blgp != 0 && !takes_field) unsupported(in, "blgp");
+    const int group = 1 << in.mods.cbsz;
+    if (group > Blocks || in.mods.abid >= group) unsupported(in, "cbsz or abid");
+    if (in.op[1].kind != Kind::kVector || in.op[2].kind != Kind::kVector) {
       unsupported(in, "A or B in no vector register");
     }
     const Operand& c = in.op[3];
-    if (kDouble && c.kind == Operand::Kind::kConstant && c.value != 0) unsupported(in, "constant C");
+    if (kDouble && c.kind == Kind::kConstant && c.value != 0) unsupported(in, "constant C");
+  }
+
+  static void run(Wave& w, const Instruction& in) {
+    apply_control(w, kDouble ? Control::k64 : Control::k32);
+    check_form(w, in);
+    const auto negated = [&](int which, Sum value) {
+      return kDouble && (in.mods.blgp >> which & 1) != 0 ? -value : value;
+    };
+    const Row* a = &w.v[in.op[1].index];
+    const Row* b = &w.v[in.op[2].index];
+    const Operand& c = in.op[3];
     const int group_blocks = 1 << in.mods.cbsz;
     Sum result[Blocks][Size][Size];
     for (int lane = 0; lane < kLanes; ++lane) {
       for (int r = 0; r < kResults; ++r) {
         const Place at = place(lane, r);
-        result[at.block][at.row][at.column] = addend(w, in, c, lane, r);
+        result[at.block][at.row][at.column] = negated(2, addend(w, in, c, lane, r));
       }
     }
     for (int block = 0; block < Blocks; ++block) {
@@ -105,9 +87,12 @@ struct Matrix {
         const int group = k / Element::kPerLane;
         const int e = k % Element::kPerLane;
         Sum column[Size];
-        for (int j = 0; j < Size; ++j) column[j] = Element::get(b, lane_of(block, j, group), e);
+        for (int j = 0; j < Size; ++j) {
+          const int lane = lane_of(block, j, group);
+          column[j] = negated(1, ElementB::get(b, kDouble ? lane : lane_of_pattern(in.mods.blgp, lane), e));
+        }
         for (int i = 0; i < Size; ++i) {
-          const Sum factor = Element::get(a, lane_of(block_a, i, group), e);
+          const Sum factor = negated(0, Element::get(a, lane_of(block_a, i, group), e));
           for (int j = 0; j < Size; ++j) {
             result[block][i][j] = multiply_add(factor, column[j], result[block][i][j]);
           }
@@ -149,30 +134,49 @@ struct Matrix {
 
 constexpr Type kA = Type::kAny;
 #define TF_MATRIX(name, ...) {"v_mfma_" name, &Matrix<__VA_ARGS__>::run, kMatrix, {kA, kA, kA, kA}},
+// clang-format off
 constexpr TableRow kRows[] = {
-    TF_MATRIX("f32_32x32x1f32", FloatElement, 32, 1, 2) TF_MATRIX(
-        "f32_16x16x1f32", FloatElement, 16, 1, 4) TF_MATRIX("f32_4x4x1f32", FloatElement, 4, 1, 16)
-        TF_MATRIX("f32_32x32x2f32", FloatElement, 32, 2, 1) TF_MATRIX(
-            "f32_16x16x4f32", FloatElement, 16, 4, 1) TF_MATRIX("f32_32x32x4f16", HalfElement, 32, 4, 2)
-            TF_MATRIX("f32_16x16x4f16", HalfElement, 16, 4, 4) TF_MATRIX(
-                "f32_4x4x4f16", HalfElement, 4, 4, 16) TF_MATRIX("f32_32x32x8f16", HalfElement, 32, 8, 1)
-                TF_MATRIX("f32_16x16x16f16", HalfElement, 16, 16, 1) TF_MATRIX(
-                    "i32_32x32x4i8", ByteElement, 32, 4, 2) TF_MATRIX("i32_16x16x4i8", ByteElement, 16, 4, 4)
-                    TF_MATRIX("i32_4x4x4i8", ByteElement, 4, 4, 16) TF_MATRIX("i32_32x32x8i8",
-                                                                              ByteElement, 32, 8, 1)
-                        TF_MATRIX("i32_16x16x16i8", ByteElement, 16, 16, 1) TF_MATRIX(
-                            "f32_32x32x2bf16", BrainElement<2>, 32, 2, 2) TF_MATRIX("f32_16x16x2bf16",
-                                                                                    BrainElement<2>, 16, 2, 4)
-                            TF_MATRIX("f32_4x4x2bf16", BrainElement<2>, 4, 2, 16)
-                                TF_MATRIX("f32_32x32x4bf16", BrainElement<2>, 32, 4, 1) TF_MATRIX(
-                                    "f32_16x16x8bf16", BrainElement<2>, 16, 8, 1)
-                                    TF_MATRIX("f32_32x32x4bf16_1k", BrainElement<4>, 32, 4, 2)
-                                        TF_MATRIX("f32_16x16x4bf16_1k", BrainElement<4>, 16, 4, 4) TF_MATRIX(
-                                            "f32_4x4x4bf16_1k", BrainElement<4>, 4, 4, 16)
-                                            TF_MATRIX("f32_32x32x8bf16_1k", BrainElement<4>, 32, 8, 1)
-                                                TF_MATRIX("f32_16x16x16bf16_1k", BrainElement<4>, 16, 16, 1)
-                                                    TF_MATRIX("f64_16x16x4f64", DoubleElement, 16, 4, 1)
-                                                        TF_MATRIX("f64_4x4x4f64", DoubleElement, 4, 4, 4)};
+    TF_MATRIX("f32_32x32x1f32", FloatElement, 32, 1, 2)
+    TF_MATRIX("f32_16x16x1f32", FloatElement, 16, 1, 4)
+    TF_MATRIX("f32_4x4x1f32", FloatElement, 4, 1, 16)
+    TF_MATRIX("f32_32x32x2f32", FloatElement, 32, 2, 1)
+    TF_MATRIX("f32_16x16x4f32", FloatElement, 16, 4, 1)
+    TF_MATRIX("f32_32x32x4f16", HalfElement, 32, 4, 2)
+    TF_MATRIX("f32_16x16x4f16", HalfElement, 16, 4, 4)
+    TF_MATRIX("f32_4x4x4f16", HalfElement, 4, 4, 16)
+    TF_MATRIX("f32_32x32x8f16", HalfElement, 32, 8, 1)
+    TF_MATRIX("f32_16x16x16f16", HalfElement, 16, 16, 1)
+    TF_MATRIX("i32_32x32x4i8", ByteElement<4>, 32, 4, 2)
+    TF_MATRIX("i32_16x16x4i8", ByteElement<4>, 16, 4, 4)
+    TF_MATRIX("i32_4x4x4i8", ByteElement<4>, 4, 4, 16)
+    TF_MATRIX("i32_32x32x8i8", ByteElement<4>, 32, 8, 1)
+    TF_MATRIX("i32_16x16x16i8", ByteElement<4>, 16, 16, 1)
+    TF_MATRIX("i32_32x32x16_i8", ByteElement<8>, 32, 16, 1)
+    TF_MATRIX("i32_16x16x32_i8", ByteElement<8>, 16, 32, 1)
+    TF_MATRIX("f32_32x32x2bf16", BrainElement<2>, 32, 2, 2)
+    TF_MATRIX("f32_16x16x2bf16", BrainElement<2>, 16, 2, 4)
+    TF_MATRIX("f32_4x4x2bf16", BrainElement<2>, 4, 2, 16)
+    TF_MATRIX("f32_32x32x4bf16", BrainElement<2>, 32, 4, 1)
+    TF_MATRIX("f32_16x16x8bf16", BrainElement<2>, 16, 8, 1)
+    TF_MATRIX("f32_32x32x4bf16_1k", BrainElement<4>, 32, 4, 2)
+    TF_MATRIX("f32_16x16x4bf16_1k", BrainElement<4>, 16, 4, 4)
+    TF_MATRIX("f32_4x4x4bf16_1k", BrainElement<4>, 4, 4, 16)
+    TF_MATRIX("f32_32x32x8bf16_1k", BrainElement<4>, 32, 8, 1)
+    TF_MATRIX("f32_16x16x16bf16_1k", BrainElement<4>, 16, 16, 1)
+    TF_MATRIX("f32_32x32x4_xf32", ShortFloatElement, 32, 4, 1)
+    TF_MATRIX("f32_16x16x8_xf32", ShortFloatElement, 16, 8, 1)
+    TF_MATRIX("f64_16x16x4f64", DoubleElement, 16, 4, 1)
+    TF_MATRIX("f64_4x4x4f64", DoubleElement, 4, 4, 4)
+    TF_MATRIX("f32_32x32x16_fp8_fp8", Float8Element<Fp8>, 32, 16, 1, Float8Element<Fp8>)
+    TF_MATRIX("f32_16x16x32_fp8_fp8", Float8Element<Fp8>, 16, 32, 1, Float8Element<Fp8>)
+    TF_MATRIX("f32_32x32x16_fp8_bf8", Float8Element<Fp8>, 32, 16, 1, Float8Element<Bf8>)
+    TF_MATRIX("f32_16x16x32_fp8_bf8", Float8Element<Fp8>, 16, 32, 1, Float8Element<Bf8>)
+    TF_MATRIX("f32_32x32x16_bf8_fp8", Float8Element<Bf8>, 32, 16, 1, Float8Element<Fp8>)
+    TF_MATRIX("f32_16x16x32_bf8_fp8", Float8Element<Bf8>, 16, 32, 1, Float8Element<Fp8>)
+    TF_MATRIX("f32_32x32x16_bf8_bf8", Float8Element<Bf8>, 32, 16, 1, Float8Element<Bf8>)
+    TF_MATRIX("f32_16x16x32_bf8_bf8", Float8Element<Bf8>, 16, 32, 1, Float8Element<Bf8>)
+};
+// clang-format on
 
 }  // namespace
 

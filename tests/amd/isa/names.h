@@ -2,6 +2,7 @@
 // Which row of the table a processor's mnemonic means.
 #pragma once
 
+#include <span>
 #include <string>
 #include <unordered_map>
 
@@ -19,5 +20,11 @@ class Names {
  private:
   std::unordered_map<std::string, const TableRow*> names_;
 };
+
+// Rows of gfx940 and gfx942.
+std::span<const TableRow> conversion8_rows();
+std::span<const TableRow> sparse_rows();
+// Loads from global memory to LDS.
+std::span<const TableRow> local_load_rows();
 
 }  // namespace tf::amd::isa

@@ -4,9 +4,8 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
-#include <utility>
+#include <iterator>
 
-#include "tests/amd/isa/indexed.h"
 #include "tests/amd/isa/parse.h"
 #include "tests/amd/isa/wave.h"
 
@@ -196,22 +195,19 @@ std::optional<Operand> message(std::string_view text) {
   return std::nullopt;
 }
 
-// "gpr_idx(SRC0,DST)": a bit each.
+// "gpr_idx(SRC0,DST)": which operands are indexed, a bit each.
 std::optional<Operand> indexed_operands(std::string_view text) {
-  constexpr std::pair<std::string_view, Indexes> kKnown[] = {{"SRC0", kIndexesSource0},
-                                                             {"SRC1", kIndexesSource1},
-                                                             {"SRC2", kIndexesSource2},
-                                                             {"DST", kIndexesTarget}};
+  constexpr std::string_view kNames[] = {"SRC0", "SRC1", "SRC2", "DST"};
   if (!text.starts_with("gpr_idx(") || !text.ends_with(")")) return std::nullopt;
   text = text.substr(8, text.size() - 9);
   Operand operand;
-  operand.kind = Kind::kConstant;
+  operand.kind = Operand::Kind::kConstant;
   while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(','));
-    const auto* known = std::ranges::find(kKnown, word, [](const auto& each) { return each.first; });
-    if (known == std::end(kKnown)) return std::nullopt;
-    operand.value |= known->second;
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const std::string_view name = text.substr(0, text.find(','));
+    const auto* found = std::find(std::begin(kNames), std::end(kNames), name);
+    if (found == std::end(kNames)) return std::nullopt;
+    operand.value |= std::uint64_t{1} << (found - std::begin(kNames));
+    text.remove_prefix(std::min(name.size() + 1, text.size()));
   }
   return operand;
 }

@@ -164,6 +164,8 @@ bool named_value(std::string_view text, Modifiers& mods) {
   if (take(text, "blgp:")) return mods.present |= kMatrix, small_number(text, mods.blgp);
   if (take(text, "op_sel_hi:")) return mods.present |= kOpSelHi, bit_list(text, mods.op_sel_hi);
   if (take(text, "op_sel:")) return mods.present |= kOpSel, bit_list(text, mods.op_sel);
+  if (take(text, "neg:"))
+    return mods.present |= kMatrix, bit_list(text, mods.blgp);  // of a product of doubles
   if (take(text, "neg_lo:")) return mods.present |= kNegLoHi, bit_list(text, mods.neg_lo);
   if (take(text, "neg_hi:")) return mods.present |= kNegLoHi, bit_list(text, mods.neg_hi);
   if (take(text, "dst_sel:")) return mods.present |= kSdwa, select(text, mods.dst_shift, mods.dst_bits);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tests/amd/isa/arithmetic.h"
+#include "tests/amd/isa/indexed.h"
 #include "tests/amd/isa/lanes.h"
 
 namespace tf::amd::isa {
@@ -165,9 +166,30 @@ void ask(Wave& w, const Instruction& in) {
   w.set_pair(in.op[0].index, nanoseconds() / kRealTimePeriod_ns);
 }
 
+// Indices of vector registers: M0's lowest byte is added to those of the operands that its bits 12 to 15 name
+// [CDNA2 chapter 12.4 S_SET_GPR_IDX_ON]. The executor does so (indexed.cc), from block to block.
+void index_by(Wave& w, std::uint32_t mask, std::uint64_t bits) {
+  w.set(kM0, (w.s[kM0] & ~mask) | (static_cast<std::uint32_t>(bits) & mask));
+}
+void indices_on(Wave& w, const Instruction& in) {
+  index_by(w, 0xf0ff, (scalar(w, in, in.op[0]) & 0xff) | in.op[1].value << 12);
+  w.mode.set(w.mode.bits | kIndexesRegisters);
+  w.next = behind(in);
+}
+void indices_off(Wave& w, const Instruction& in) {
+  w.mode.set(w.mode.bits & ~kIndexesRegisters);
+  w.next = behind(in);
+}
+void set_index(Wave& w, const Instruction& in) { index_by(w, 0xff, scalar(w, in, in.op[0])); }
+void set_index_mode(Wave& w, const Instruction& in) { index_by(w, 0xf000, in.op[0].value << 12); }
+
 constexpr Type kL = Type::kLiteral;
 constexpr Type kA = Type::kAny;
 constexpr TableRow kProgramRows[] = {
+    {"s_set_gpr_idx_on", &indices_on, kEndsBlock | kNoResult, {Type::kU32, kL}},
+    {"s_set_gpr_idx_off", &indices_off, kEndsBlock, {}},
+    {"s_set_gpr_idx_idx", &set_index, kNoResult, {Type::kU32}},
+    {"s_set_gpr_idx_mode", &set_index_mode, kNoResult, {kL}},
     {"s_branch", &branch<When::kAlways>, kEndsBlock, {kL}},
     {"s_cbranch_scc0", &branch<When::kScc0>, kEndsBlock, {kL}},
     {"s_cbranch_scc1", &branch<When::kScc1>, kEndsBlock, {kL}},

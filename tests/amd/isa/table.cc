@@ -10,17 +10,18 @@ using Table = std::unordered_map<std::string, const TableRow*>;
 Table make_rows() {
   Table table;
   for (const std::span<const TableRow> rows :
-       {scalar_rows(), program_rows(), scalar_memory_rows(), vector1_rows(), vector2_rows(), vector3_rows(),
-        carry_rows(), compare_rows(), packed_rows(), lane_rows(), local_rows(), local_atomic_rows(),
-        global_rows(), global_atomic_rows(), buffer_rows(), formatted_rows(), image_rows(), matrix_rows(),
-        wmma_rows(), indexed_rows()}) {
+       {scalar_rows(),  program_rows(),      scalar_memory_rows(), vector1_rows(), vector2_rows(),
+        vector3_rows(), carry_rows(),        compare_rows(),       packed_rows(),  lane_rows(),
+        local_rows(),   local_atomic_rows(), local_load_rows(),    global_rows(),  global_atomic_rows(),
+        buffer_rows(),  formatted_rows(),    image_rows(),         matrix_rows(),  sparse_rows(),
+        wmma_rows(),    conversion8_rows(),  indexed_rows()}) {
     for (const TableRow& row : rows) table.emplace(std::string(row.name), &row);
   }
   return table;
 }
 
 // A form of an instruction has a row of its own: it returns the value before, or saturates.
-constexpr std::string_view kForms[] = {"", " glc", " clamp"};
+constexpr std::string_view kForms[] = {"", " glc", " clamp", " lds"};
 
 void rename(Table& table, const Table& rows, const std::string& name, const std::string& row) {
   for (const std::string_view form : kForms) {
