@@ -21,25 +21,20 @@ struct Matrix {
   using Sum = typename Element::Sum;
 
   static constexpr bool kDouble = sizeof(Sum) == 8;
-  static constexpr int kResults = Size * Size * Blocks / kLanes;  // of each lane
-  static constexpr int kGroups = Depth / Element::kPerLane;       // lanes that hold one row of A
+  static constexpr int kGroups = Depth / Element::kPerLane;  // lanes that hold one row of A
+  static constexpr int kWords = 4;                           // registers of A or B, at most
 
+  // Row i of a block of C and D: `Size` lanes from `lane` on of register r.
   struct Place {
-    int block, row, column;
+    int r, lane;
   };
-  // Where the r-th result of a lane belongs.
-  static Place place(int lane, int r) {
-    if constexpr (kDouble) {
-      if constexpr (Size == 4) return {lane / 4 % 4, lane / 16, lane % 4};
-      return {0, 4 * r + lane / 16, lane % 16};
-    } else if constexpr (Size == 4) {
-      return {lane / 4, r, lane % 4};
-    } else {
-      constexpr int kPerBlock = Size * Size / kLanes;
-      const int in_block = r % kPerBlock;
-      constexpr int kHeight = 4 * kLanes / Size;
-      return {r / kPerBlock, kHeight * (in_block / 4) + 4 * (lane / Size) + in_block % 4, lane % Size};
-    }
+  static Place place(int block, int i) {
+    if constexpr (kDouble && Size == 4) return {0, 16 * i + 4 * block};
+    if constexpr (kDouble) return {i / 4, 16 * (i % 4)};
+    if constexpr (Size == 4) return {i, 4 * block};
+    constexpr int kPerBlock = Size * Size / kLanes;
+    constexpr int kHeight = 4 * kLanes / Size;
+    return {block * kPerBlock + 4 * (i / kHeight) + i % 4, Size * (i % kHeight / 4)};
   }
   // The lane that holds elements [group * kPerLane, ...) of row `i` of A, or of column `i` of B.
   static int lane_of(int block, int i, int group) {
@@ -67,60 +62,72 @@ struct Matrix {
   static void run(Wave& w, const Instruction& in) {
     apply_control(w, kDouble ? Control::k64 : Control::k32);
     check_form(w, in);
-    const auto negated = [&](int which, Sum value) {
-      return kDouble && (in.mods.blgp >> which & 1) != 0 ? -value : value;
-    };
-    const Row* a = &w.v[in.op[1].index];
+    Row moved[kWords];
     const Row* b = &w.v[in.op[2].index];
-    const Operand& c = in.op[3];
-    const int group_blocks = 1 << in.mods.cbsz;
+    if (!kDouble && in.mods.blgp != 0) {
+      for (int k = 0; k < in.op[2].count; ++k) {
+        for (int lane = 0; lane < kLanes; ++lane)
+          moved[k].lane[lane] = b[k].lane[lane_of_pattern(in.mods.blgp, lane)];
+      }
+      b = moved;
+    }
     Sum result[Blocks][Size][Size];
-    for (int lane = 0; lane < kLanes; ++lane) {
-      for (int r = 0; r < kResults; ++r) {
-        const Place at = place(lane, r);
-        result[at.block][at.row][at.column] = negated(2, addend(w, in, c, lane, r));
-      }
-    }
-    for (int block = 0; block < Blocks; ++block) {
-      const int block_a = (block & ~(group_blocks - 1)) + (group_blocks > 1 ? in.mods.abid : 0);
-      for (int k = 0; k < Depth; ++k) {
-        const int group = k / Element::kPerLane;
-        const int e = k % Element::kPerLane;
-        Sum column[Size];
-        for (int j = 0; j < Size; ++j) {
-          const int lane = lane_of(block, j, group);
-          column[j] = negated(1, ElementB::get(b, kDouble ? lane : lane_of_pattern(in.mods.blgp, lane), e));
-        }
-        for (int i = 0; i < Size; ++i) {
-          const Sum factor = negated(0, Element::get(a, lane_of(block_a, i, group), e));
-          for (int j = 0; j < Size; ++j) {
-            result[block][i][j] = multiply_add(factor, column[j], result[block][i][j]);
-          }
-        }
-      }
-    }
+    for (int block = 0; block < Blocks; ++block) multiply(w, in, b, block, result[block]);
     Row* out = &w.v[in.op[0].index];
-    for (int lane = 0; lane < kLanes; ++lane) {
-      for (int r = 0; r < kResults; ++r) {
-        const Place at = place(lane, r);
-        put(out, lane, r, result[at.block][at.row][at.column]);
+    for (int block = 0; block < Blocks; ++block) {
+      for (int i = 0; i < Size; ++i) {
+        const Place to = place(block, i);
+        for (int j = 0; j < Size; ++j) put(out, to.lane + j, to.r, result[block][i][j]);
       }
+    }
+  }
+
+  // The products of one block, in order of k.
+  static void multiply(const Wave& w, const Instruction& in, const Row* b, int block,
+                       Sum (&result)[Size][Size]) {
+    const unsigned negated = kDouble ? in.mods.blgp : 0;
+    const int group_blocks = 1 << in.mods.cbsz;
+    const int block_a = (block & ~(group_blocks - 1)) + (group_blocks > 1 ? in.mods.abid : 0);
+    const Row* a = &w.v[in.op[1].index];
+    Sum columns[Depth][Size];
+    for (int k = 0; k < Depth; ++k) {
+      const int lane = lane_of(block, 0, k / Element::kPerLane);
+      for (int j = 0; j < Size; ++j) {
+        const Sum value = ElementB::get(b, lane + j, k % Element::kPerLane);
+        columns[k][j] = (negated & 2) != 0 ? -value : value;
+      }
+    }
+    for (int i = 0; i < Size; ++i) {
+      const Place from = place(block, i);
+      Sum sum[Size];
+      for (int j = 0; j < Size; ++j) {
+        const Sum value = addend(w, in, in.op[3], from.lane + j, from.r);
+        sum[j] = (negated & 4) != 0 ? -value : value;
+      }
+      for (int k = 0; k < Depth; ++k) {
+        const Sum value = Element::get(a, lane_of(block_a, i, k / Element::kPerLane), k % Element::kPerLane);
+        const Sum factor = (negated & 1) != 0 ? -value : value;
+        for (int j = 0; j < Size; ++j) sum[j] = multiply_add(factor, columns[k][j], sum[j]);
+      }
+      for (int j = 0; j < Size; ++j) result[i][j] = sum[j];
     }
   }
 
   static Sum addend(const Wave& w, const Instruction& in, const Operand& c, int lane, int r) {
     if (c.kind == Operand::Kind::kConstant) {
-      if constexpr (kDouble)
+      if constexpr (kDouble) {
         return 0;
-      else
+      } else {
         return std::bit_cast<Sum>(static_cast<std::uint32_t>(c.value));
+      }
     }
     if (c.kind != Operand::Kind::kVector) unsupported(in, "C in no vector register");
     const Row* from = &w.v[c.index];
-    if constexpr (kDouble)
+    if constexpr (kDouble) {
       return F64::of(from[2 * r].lane[lane], from[2 * r + 1].lane[lane]);
-    else
+    } else {
       return std::bit_cast<Sum>(from[r].lane[lane]);
+    }
   }
   static void put(Row* out, int lane, int r, Sum value) {
     if constexpr (kDouble) {
