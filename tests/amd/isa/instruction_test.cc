@@ -243,10 +243,10 @@ TEST_F(Instructions, UnknownBytesAreNamed) {
     EXPECT_EQ(stop.kind, FailureKind::kUnknownInstruction);
   }
   try {
-    machine.execute(one("image_load v[0:3], v0, s[0:7] dmask:0xf unorm"));
+    machine.execute(one("image_get_resinfo v[0:3], v0, s[0:7] dmask:0xf"));
     FAIL();
   } catch (const Stop& stop) {
-    EXPECT_NE(stop.text.find("image_load"), std::string::npos) << stop.text;
+    EXPECT_NE(stop.text.find("image_get_resinfo"), std::string::npos) << stop.text;
   }
 }
 

@@ -121,6 +121,10 @@ constexpr Renamed kGfx11Names[] = {
     {"ds_store_2addr_stride64_b32", "ds_write2st64_b32"},
     {"ds_store_2addr_stride64_b64", "ds_write2st64_b64"},
     TF_BOTH_SIZES("ds_storexchg_rtn", "ds_wrxchg_rtn"),
+    {"buffer_load_d16_format_xy", "buffer_load_format_d16_xy"},
+    {"buffer_load_d16_format_xyzw", "buffer_load_format_d16_xyzw"},
+    {"buffer_store_d16_format_xy", "buffer_store_format_d16_xy"},
+    {"buffer_store_d16_format_xyzw", "buffer_store_format_d16_xyzw"},
 };
 
 // Behind "global_", "flat_", "scratch_" and "buffer_".
@@ -147,10 +151,6 @@ constexpr Renamed kGfx11MemoryNames[] = {
     {"store_b128", "store_dwordx4"},
     {"store_d16_hi_b8", "store_byte_d16_hi"},
     {"store_d16_hi_b16", "store_short_d16_hi"},
-    {"load_d16_format_xy", "load_format_d16_xy"},
-    {"load_d16_format_xyzw", "load_format_d16_xyzw"},
-    {"store_d16_format_xy", "store_format_d16_xy"},
-    {"store_d16_format_xyzw", "store_format_d16_xyzw"},
     {"atomic_swap_b32", "atomic_swap"},
     {"atomic_cmpswap_b32", "atomic_cmpswap"},
     {"atomic_add_u32", "atomic_add"},

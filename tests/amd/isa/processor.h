@@ -36,7 +36,7 @@ struct Processor {
   int flat_scratch = 0;                        // the scalar register FLAT_SCRATCH_LO
   int permute_lanes = 64;                      // ds_permute and ds_bpermute reach so many
   ImageLayout images = ImageLayout::kNone;
-  bool filters_depth = false;                  // linear filters of images of three axes
+  bool filters_depth = false;  // linear filters of images of three axes
 };
 
 // Null: not known.
