@@ -123,6 +123,9 @@ std::string file_of(void* symbol) {
 // its own client.
 bool is_our_proxy(void* library) { return ::dlsym(library, "hip_remote_proxy_version") != nullptr; }
 
+// Our own runtimes natively have AMD's name, and copy arrays as HIP says.
+bool is_our_runtime(void* library) { return ::dlsym(library, "hipRemoteFollowNull") != nullptr; }
+
 bool lies_among_our_own(const std::string& file) {
   std::error_code error;
   const fs::path real = fs::canonical(file, error);
@@ -207,7 +210,7 @@ Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::st
     mend_early_waits(runtime.hip_);
     mend_event_fences(runtime.hip_);
     mend_lasting_registrations(runtime.hip_);
-    mend_turned_arrays(runtime.hip_);
+    if (!is_our_runtime(library)) mend_turned_arrays(runtime.hip_);
   }
   runtime.optional_ = find_optional(library);
   runtime.optional_.rtc = find_rtc(find_compiler(library, runtime.path_));
