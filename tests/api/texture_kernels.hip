@@ -5,7 +5,7 @@
 #include "texture_kernels.h"
 
 // gfx90a has no instructions for levels of detail and gradients, nor for gathering.
-#ifdef TF_PLAIN_IMAGES
+#ifdef PLAIN_IMAGES
 #define HAS_LEVELS 0
 #else
 #define HAS_LEVELS 1

@@ -13,7 +13,7 @@ extern "C" __global__ void read_module(const tf::api_test::Coordinate* at, float
   const auto& c = at[threadIdx.x];
   line[threadIdx.x] = tex1Dfetch(module_line, static_cast<int>(c.x));
   plane[threadIdx.x] = tex2D(module_plane, c.x, c.y);
-#ifndef TF_PLAIN_IMAGES  // gfx90a has no instructions for levels of detail
+#ifndef PLAIN_IMAGES  // gfx90a has no instructions for levels of detail
   levels[threadIdx.x] = tex2DLod(module_levels, c.x, c.y, c.level);
 #endif
   module_number = 1;
