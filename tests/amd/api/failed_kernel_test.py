@@ -20,7 +20,7 @@ from stand_in import why_not  # noqa: E402
 from worker import environment, worker  # noqa: E402
 
 STAND_IN, HIP_REMOTE, PROGRAM = map(pathlib.Path, sys.argv[1:4])
-LIMIT_S = 20
+LIMIT_S = 60
 # What AMD's runtime says before it ends the process.
 KERNELS = {"trap": "HSA_STATUS_ERROR_EXCEPTION", "assert": "HSA_STATUS_ERROR_EXCEPTION",
            "wild write": "HSA_STATUS_ERROR_MEMORY_FAULT"}

@@ -21,7 +21,7 @@ STAND_IN = pathlib.Path(sys.argv[1])
 HIP_REMOTE = pathlib.Path(sys.argv[2])
 TRANSPORTS = sys.argv[3:]
 EXAMPLES = ("rtc_axpy", "matmul", "train_mlp")
-LIMIT_S = 40
+LIMIT_S = 90
 
 
 def run(command, library_path):
