@@ -89,9 +89,9 @@ inline constexpr unsigned kCryptoHelpersMax = 8;
 // TF_TCP_CONGESTION (congestion.h) and TF_IO_TIMEOUT (seconds). Unknown text is kInvalidArgument.
 Result<Options> options_from_environment();
 Result<std::optional<unsigned>> parse_crypto_helpers(std::string_view text);
-// As many as pay off for each of so many connections on the processors that this process may use, where both
-// ends may be on one host: each end has a thread and a helper for each lane. Measured for two lanes on 16
-// processors to eight on 32 (docs/performance-log.md): more than four lanes are not faster with helpers.
+// How many pay off for each of `payload_lanes` connections. A lane with a helper keeps two threads busy at each
+// end, and both ends may be on this host, so it needs four of the processors that this process may use. More
+// than four lanes are not faster with helpers (docs/performance-log.md, 2026-11-30).
 unsigned default_crypto_helpers(unsigned payload_lanes);
 Result<unsigned> parse_payload_lanes(std::string_view text);
 // Three for eight processors that this process may use, where both ends may be on one host; the rest is the

@@ -197,7 +197,7 @@ std::optional<hipcore::AdvisedMemory> Client::advised(const void* pointer, std::
   return memory;
 }
 
-// Also what is mapped or opened, of which it is not known here.
+// Mapped and opened memory counts as seen: this process does not know who else has it.
 bool Client::seen_by_others(std::uint64_t address) {
   const auto block = device_memory_.find_block(address);
   return !block || shared_memory_.key_of(block->base).has_value();

@@ -87,8 +87,8 @@ hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
   error = launch.cooperative || launch.partial
               ? client.connection().post_and_hear(facts->device, request, packed.bytes())
               : client.connection().post(facts->device, request, packed.bytes());
-  if (error != hipSuccess) return call.finish(error);  // nothing was recorded
   if (facts->layout->can_print) client.streams().output().started();
+  if (error != hipSuccess) return call.finish(error);  // nothing was recorded
   if (request.start_event != 0)
     client.streams().note_recording(request.start_event, facts->device, request.stream);
   if (request.stop_event != 0)

@@ -227,8 +227,8 @@ hipError_t Connection::transmit(protocol::Op op, int device, std::span<const std
   return kLostError;
 }
 
-// Posts whose late effect other processes could see: fills without a stream of memory that they have, and
-// recordings of shared events.
+// Posts whose late effect other processes could see: fills without a stream, of memory that is shared with
+// them, and recordings of shared events.
 hipError_t Connection::finish_for_sharers(protocol::OpTraits what, int device,
                                           std::span<const std::byte> head) {
   if (what.has(Trait::kFills)) {

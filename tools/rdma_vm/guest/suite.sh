@@ -50,8 +50,9 @@ api() {
     "$BUILD/bin/tests/hip_api_test" "--gtest_filter=$API_FILTER" --gtest_color=no
 }
 
-# AMD's own runtime at the worker, above the stand-in for HSA's: kernels are interpreted, in an emulated machine.
-amd() {
+# AMD's own runtime at the worker, above the stand-in for HSA's: kernels are interpreted, in an emulated machine. In a
+# subshell, since the parts behind it must not see its variables.
+amd() (
   local cases=() words pattern program=$BUILD/bin/tests/hip_api_gfx90a
   [ -e "$program" ] || { echo "all tests skipped: this build has no kernels for gfx90a" >"$OUT/amd_api.txt"; return; }
   for pattern in "${AMD_CASES[@]}"; do cases+=(--only "$pattern"); done
@@ -64,7 +65,7 @@ amd() {
   export LD_LIBRARY_PATH=$BUILD/lib/amd-standin
   record amd_random_natively 180 "${words[@]}"
   RUNTIME=amd with_worker amd_random remote amd_random 180 rdma "${words[@]}"
-}
+)
 
 # Packets that came before one that had been sent before them, at both devices.
 overtaken() {
