@@ -38,8 +38,8 @@ inline hipError_t check_module_blocks(unsigned major, const std::uint32_t (&bloc
 }
 
 // Blocks of hipExtModuleLaunchKernel, which counts threads. A block longer than the launch is cut to it,
-// unless its size is refused anyway. False: the last block of an axis has fewer threads than the others, and
-// counts in `blocks`; or `threads` has a 0.
+// unless its size is refused anyway. False: `threads` has a 0, or the last block of an axis is smaller (`blocks`
+// counts it).
 inline bool whole_blocks(const std::uint32_t (&all)[3], std::uint32_t (&threads)[3],
                          std::uint32_t (&blocks)[3]) {
   const bool may_be = check_module_shape({1, 1, 1}, threads) == hipSuccess;

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "hipcore/wire/gen/majors.h"
+#include "worker/base/amd_arrays.h"
 #include "worker/base/crowded_reservations.h"
 #include "worker/base/early_waits.h"
 #include "worker/base/event_fences.h"
@@ -16,7 +17,6 @@
 #include "worker/base/log.h"
 #include "worker/base/short_fills.h"
 #include "worker/base/silent_maps.h"
-#include "worker/base/turned_arrays.h"
 
 namespace tf::worker {
 namespace {
@@ -123,7 +123,7 @@ std::string file_of(void* symbol) {
 // its own client.
 bool is_our_proxy(void* library) { return ::dlsym(library, "hip_remote_proxy_version") != nullptr; }
 
-// Our own runtimes natively have AMD's name, and copy arrays as HIP says.
+// Natively our own runtimes have the name of AMD's, and need none of the mends.
 bool is_our_runtime(void* library) { return ::dlsym(library, "hipRemoteFollowNull") != nullptr; }
 
 bool lies_among_our_own(const std::string& file) {
@@ -155,10 +155,10 @@ void* find_compiler(void* library, const std::string& path) {
   return nullptr;
 }
 
-// By its name or by its path.
-bool is_amds(const std::string& file) {
+bool is_amds(void* library, const std::string& file) {
   const std::string_view amds = protocol::kHipMajors[0].library;
-  return fs::path(file).filename().string().starts_with(amds.substr(0, amds.find(".so")));
+  return !is_our_runtime(library) &&
+         fs::path(file).filename().string().starts_with(amds.substr(0, amds.find(".so")));
 }
 
 bool has_device(const RuntimeLibrary& runtime) {
@@ -205,18 +205,19 @@ Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::st
   runtime.name_ = std::move(name);
   runtime.path_ = path.empty() ? file : path;
   runtime.missing_ = protocol::load(runtime.hip_, library);
-  if (is_amds(runtime.path_)) {
+  const bool amds = is_amds(library, runtime.path_);
+  if (amds) {
     mend_short_fills(runtime.hip_);
     mend_early_waits(runtime.hip_);
     mend_event_fences(runtime.hip_);
     mend_lasting_registrations(runtime.hip_);
-    if (!is_our_runtime(library)) mend_turned_arrays(runtime.hip_);
+    mend_amd_arrays(runtime.hip_);
   }
   runtime.optional_ = find_optional(library);
   runtime.optional_.rtc = find_rtc(find_compiler(library, runtime.path_));
   // AMD's of 5.7 and 7 looks for the runtime under a name that only development packages have.
-  runtime.optional_.rtc.knows_target = !is_amds(runtime.path_);
-  if (is_amds(runtime.path_)) {
+  runtime.optional_.rtc.knows_target = !amds;
+  if (amds) {
     mend_silent_maps(runtime.hip_, runtime.optional_.vmm);
     mend_crowded_reservations(runtime.hip_, runtime.optional_.vmm);
   }

@@ -29,12 +29,6 @@ hipError_t Arrays::make(const protocol::CreateArrayRequest& request, Owner& owne
     return error;
   }
   hipError_t error = hip_.hipMipmappedArrayCreate(&owner.mipmapped, &wish, request.levels);
-  if (error == hipErrorInvalidValue) {
-    // AMD's 5.2.3 answers so where a device has none at all; its other function says that.
-    const hipChannelFormatDesc elements = array::write_channels(shape.format, shape.channels);
-    const hipExtent extent{shape.width, shape.height, shape.depth};
-    error = hip_.hipMallocMipmappedArray(&owner.mipmapped, &elements, extent, request.levels, shape.flags);
-  }
   if (error != hipSuccess) return error;
   for (unsigned level = 0; level < request.levels && error == hipSuccess; ++level)
     error = hip_.hipMipmappedArrayGetLevel(&owner.levels[level].array, owner.mipmapped, level);

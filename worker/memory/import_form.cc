@@ -25,7 +25,7 @@ hipError_t import(const protocol::HipTable& runtime, int descriptor, bool number
 bool find_import_form(const protocol::HipTable& runtime, int descriptor) {
   for (const bool number : {false, true}) {
     hipMemGenericAllocationHandle_t memory{};
-    if (number && is_older_than(kRocm70, runtime)) continue;
+    if (number && is_older_than(kRocm70, runtime)) break;
     if (import(runtime, descriptor, number, memory) != hipSuccess) continue;
     by_number.store(number);
     return runtime.hipMemRelease(memory) == hipSuccess;

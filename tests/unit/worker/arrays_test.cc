@@ -419,25 +419,5 @@ TEST(Textures, EndOnTheirDevice) {
   EXPECT_EQ(Destroyed::all().devices, (std::vector<int>{1, 1, 1, 1}));
 }
 
-// As AMD's runtime answers: its first function does not say that a device has none.
-TEST(MipmappedArrays, ADeviceWithoutThemSaysSo) {
-  SessionRig rig(TF_CPU_RUNTIME, make_loopback_pair());
-  rig.hip().hipMipmappedArrayCreate = [](hipMipmappedArray_t*, HIP_ARRAY3D_DESCRIPTOR*, unsigned) {
-    return hipErrorInvalidValue;
-  };
-  rig.hip().hipMallocMipmappedArray = [](hipMipmappedArray_t*, const hipChannelFormatDesc* elements,
-                                         hipExtent extent, unsigned levels, unsigned) {
-    const bool same = elements->x == 32 && elements->y == 0 && elements->f == hipChannelFormatKindFloat &&
-                      extent.width == 16 && extent.height == 8 && extent.depth == 4 && levels == 2;
-    return same ? hipErrorNotSupported : hipErrorUnknown;
-  };
-  rig.start();
-  protocol::CreateArrayRequest request = wish(kBase);
-  request.mipmapped = 1;
-  request.levels = 2;
-  EXPECT_EQ(rig.call(request), hipErrorNotSupported);
-  rig.end_session();
-}
-
 }  // namespace
 }  // namespace tf::worker

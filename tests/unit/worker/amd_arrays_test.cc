@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of arrays, in front of a runtime that drops how far into an allocation an address lies.
-#include "worker/base/turned_arrays.h"
+// Arrays, in front of a runtime that forgets offsets in allocations, and before 5.6 pitches.
+#include "worker/base/amd_arrays.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <vector>
@@ -31,7 +32,7 @@ std::byte* begin_of(void* pointer) {
 std::vector<hipMemcpy3DParms> seen;
 int version = 0;
 
-// Copies rows of a packed array from or to the begin of an allocation, and the position along x.
+// Copies rows of the array from or to the begin of an allocation, and the position along x.
 hipError_t copy(const hipMemcpy3DParms& p) {
   seen.push_back(p);
   if (p.dstArray != nullptr && p.srcArray != nullptr) return hipSuccess;
@@ -40,9 +41,10 @@ hipError_t copy(const hipMemcpy3DParms& p) {
   std::byte* const begin = begin_of(memory.ptr);
   std::byte* at = begin != nullptr ? begin : static_cast<std::byte*>(memory.ptr);
   at += (up ? p.srcPos : p.dstPos).x / 4 * 4;
+  const std::size_t pitch = version < 50'600'000 ? kRowBytes : memory.pitch;
   for (std::size_t y = 0; y < p.extent.height; ++y) {
-    std::byte* const row = elements.data() + y * kRowBytes;
-    std::memcpy(up ? row : at + y * memory.pitch, up ? at + y * memory.pitch : row, kRowBytes);
+    std::byte* const row = elements.data() + ((up ? p.dstPos : p.srcPos).y + y) * kRowBytes;
+    std::memcpy(up ? row : at + y * pitch, up ? at + y * pitch : row, kRowBytes);
   }
   return hipSuccess;
 }
@@ -73,11 +75,11 @@ protocol::HipTable amd_like_runtime() {
   return hip;
 }
 
-class TurnedArrays : public ::testing::TestWithParam<bool> {
+class AmdArrays : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     hip_ = amd_like_runtime();
-    mend_turned_arrays(hip_);
+    mend_amd_arrays(hip_);
     for (std::size_t i = 0; i < allocation.size(); ++i)
       allocation[i] = static_cast<std::byte>(i * 7 + i / 256);
     seen.clear();
@@ -98,33 +100,58 @@ class TurnedArrays : public ::testing::TestWithParam<bool> {
 
   protocol::HipTable hip_;
 };
-INSTANTIATE_TEST_SUITE_P(StreamAndGraph, TurnedArrays, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(StreamAndGraph, AmdArrays, ::testing::Bool());
 
-TEST_P(TurnedArrays, CopiesGoWhereTheAddressSays) {
+TEST_P(AmdArrays, CopiesGoWhereTheAddressSays) {
   for (const std::size_t offset : {std::size_t{0}, std::size_t{4}, std::size_t{1024}}) {
     const std::vector<std::byte> before = allocation;
-    ASSERT_EQ(run(parameters(allocation.data() + offset, 64, true)), hipSuccess);
-    for (std::size_t y = 0; y < kHeight; ++y) {
-      EXPECT_EQ(std::memcmp(&elements[y * kRowBytes], &before[offset + 64 * y], kRowBytes), 0) << offset;
-    }
-    ASSERT_EQ(run(parameters(allocation.data() + 2048 + offset, 64, false)), hipSuccess);
-    EXPECT_EQ(std::memcmp(&allocation[2048 + offset + 64], &before[offset + 64], kRowBytes), 0) << offset;
+    ASSERT_EQ(run(parameters(allocation.data() + offset, kRowBytes, true)), hipSuccess);
+    EXPECT_EQ(std::memcmp(elements.data(), &before[offset], elements.size()), 0) << offset;
+    ASSERT_EQ(run(parameters(allocation.data() + 2048 + offset, kRowBytes, false)), hipSuccess);
+    EXPECT_EQ(std::memcmp(&allocation[2048 + offset], &before[offset], elements.size()), 0) << offset;
     EXPECT_EQ(std::memcmp(allocation.data(), before.data(), 2048), 0) << offset;
+    EXPECT_EQ(seen.size(), 2u) << "rows without gaps are one copy";
+    seen.clear();
   }
 }
 
-TEST_P(TurnedArrays, WhatNoPositionSaysIsRefused) {
-  EXPECT_EQ(run(parameters(allocation.data() + 1025, 64, true)), hipErrorInvalidValue);
-  EXPECT_EQ(run(parameters(allocation.data() + 1025, 64, false)), hipErrorInvalidValue);
+// A node of a graph is one copy, so one of several rows is refused.
+TEST_P(AmdArrays, RowsWithGapsAreCopiedOneByOne) {
+  const std::vector<std::byte> before = allocation;
+  const bool graph = GetParam();
+  ASSERT_EQ(run(parameters(allocation.data() + 16, 64, true)), graph ? hipErrorInvalidValue : hipSuccess);
+  ASSERT_EQ(run(parameters(allocation.data() + 2048, 80, false)), graph ? hipErrorInvalidValue : hipSuccess);
+  for (std::size_t y = 0; y < kHeight && !graph; ++y) {
+    EXPECT_EQ(std::memcmp(&elements[y * kRowBytes], &before[16 + 64 * y], kRowBytes), 0) << y;
+    EXPECT_EQ(std::memcmp(&allocation[2048 + 80 * y], &before[16 + 64 * y], kRowBytes), 0) << y;
+    EXPECT_EQ(std::memcmp(&allocation[2048 + 80 * y + kRowBytes], &before[2048 + 80 * y + kRowBytes],
+                          80 - kRowBytes),
+              0)
+        << "the gap behind row " << y;
+  }
+  hipMemcpy3DParms row = parameters(allocation.data() + 16, 64, true);
+  row.extent.height = 1;
+  EXPECT_EQ(run(row), hipSuccess);
+  seen.clear();
+  hip_ = amd_like_runtime();
+  mend_amd_arrays(hip_);
+  version = 50'600'000;
+  ASSERT_EQ(run(parameters(allocation.data() + 16, 64, true)), hipSuccess);
+  EXPECT_EQ(seen.size(), 1u) << "it respects pitches";
 }
 
-TEST_P(TurnedArrays, MemoryThatTheRuntimeDoesNotKnowStaysAsItIs) {
+TEST_P(AmdArrays, WhatNoPositionSaysIsRefused) {
+  EXPECT_EQ(run(parameters(allocation.data() + 1025, kRowBytes, true)), hipErrorInvalidValue);
+  EXPECT_EQ(run(parameters(allocation.data() + 1025, kRowBytes, false)), hipErrorInvalidValue);
+}
+
+TEST_P(AmdArrays, MemoryThatTheRuntimeDoesNotKnowStaysAsItIs) {
   std::vector<std::byte> pageable(kRowBytes * kHeight, std::byte{9});
   ASSERT_EQ(run(parameters(pageable.data(), kRowBytes, true)), hipSuccess);
   EXPECT_EQ(elements, pageable);
 }
 
-TEST_P(TurnedArrays, NewerRuntimesGetWhatWasAskedFor) {
+TEST_P(AmdArrays, NewerRuntimesGetWhatWasAskedFor) {
   version = 60'100'000;
   ASSERT_EQ(run(parameters(allocation.data() + 1025, 64, true)), hipSuccess);
   EXPECT_EQ(seen.back().srcPtr.ptr, allocation.data() + 1025);
@@ -132,7 +159,7 @@ TEST_P(TurnedArrays, NewerRuntimesGetWhatWasAskedFor) {
 }
 
 // Layers of lines lie along y, each is a copy, and in memory they lie a slice apart.
-TEST_P(TurnedArrays, LayersOfLinesAreRows) {
+TEST_P(AmdArrays, LayersOfLinesAreRows) {
   const bool graph = GetParam();
   hipArray_t made[2] = {};
   const HIP_ARRAY3D_DESCRIPTOR of_lines{kWidth, 0, 4, HIP_AD_FORMAT_UNSIGNED_INT32, 2, hipArrayLayered};
@@ -167,6 +194,29 @@ TEST_P(TurnedArrays, LayersOfLinesAreRows) {
     EXPECT_EQ(seen[2].dstPos.z, 2u);
   }
   for (hipArray_t each : made) EXPECT_EQ(hip_.hipArrayDestroy(each), hipSuccess);
+}
+
+TEST(AmdMipmappedArrays, ADeviceWithoutThemSaysSo) {
+  protocol::HipTable hip = amd_like_runtime();
+  hip.hipMipmappedArrayCreate = [](hipMipmappedArray_t*, HIP_ARRAY3D_DESCRIPTOR*, unsigned) {
+    return hipErrorInvalidValue;
+  };
+  static hipError_t answer;
+  answer = hipErrorNotSupported;
+  hip.hipMallocMipmappedArray = [](hipMipmappedArray_t*, const hipChannelFormatDesc*, hipExtent, unsigned,
+                                   unsigned) { return answer; };
+  hip.hipMipmappedArrayDestroy = [](hipMipmappedArray_t) { return hipSuccess; };
+  const protocol::HipTable own = hip;
+  version = 50'200'000;
+  mend_amd_arrays(hip);
+  EXPECT_EQ(hip.hipMipmappedArrayCreate(nullptr, nullptr, 1), hipErrorNotSupported);
+  answer = hipSuccess;
+  EXPECT_EQ(hip.hipMipmappedArrayCreate(nullptr, nullptr, 1), hipErrorInvalidValue) << "there are some";
+  answer = hipErrorNotSupported;
+  version = 60'100'000;
+  hip = own;
+  mend_amd_arrays(hip);
+  EXPECT_EQ(hip.hipMipmappedArrayCreate(nullptr, nullptr, 1), hipErrorInvalidValue);
 }
 
 }  // namespace
