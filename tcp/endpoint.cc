@@ -27,6 +27,7 @@
 #include "tcp/message_lane.h"
 #include "tcp/sealed_io.h"
 #include "transport/base/mutex.h"
+#include "transport/base/processor.h"
 #include "transport/base/spin.h"
 #include "transport/lane_watch.h"
 #include "transport/net/lane_traffic.h"
@@ -51,7 +52,7 @@ constexpr int kNoSeatSlice_ms = 1;  // a third sleeper
 unsigned helpers_for(unsigned number, const Layout& layout, const Options& options) {
   if (number != kBulkConnection && !layout.is_piece(number)) return 0;
   const unsigned lanes = layout.is_piece(number) ? layout.payload_lanes : 1;
-  return options.crypto_helpers.value_or(default_crypto_helpers(lanes));
+  return options.crypto_helpers.value_or(default_crypto_helpers(lanes, usable_processors()));
 }
 
 // The connection's engine, inside records if the session is encrypted.

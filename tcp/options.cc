@@ -82,8 +82,7 @@ Result<unsigned> parse_payload_lanes(std::string_view text) {
 
 unsigned default_payload_lanes() { return std::clamp(usable_processors() * 3 / 8, 1U, kPayloadLanesMax); }
 
-unsigned default_crypto_helpers(unsigned payload_lanes) {
-  const unsigned processors = usable_processors();
+unsigned default_crypto_helpers(unsigned payload_lanes, unsigned processors) {
   if (payload_lanes <= 1) return processors >= kProcessorsForHelp ? 1 : 0;
   return payload_lanes <= kLanesWithHelpMax && processors >= kThreadsOfHelpedLane * payload_lanes ? 1 : 0;
 }

@@ -89,10 +89,11 @@ inline constexpr unsigned kCryptoHelpersMax = 8;
 // TF_TCP_CONGESTION (congestion.h) and TF_IO_TIMEOUT (seconds). Unknown text is kInvalidArgument.
 Result<Options> options_from_environment();
 Result<std::optional<unsigned>> parse_crypto_helpers(std::string_view text);
-// How many pay off for each of `payload_lanes` connections. A lane with a helper keeps two threads busy at each
-// end, and both ends may be on this host, so it needs four of the processors that this process may use. More
-// than four lanes are not faster with helpers (docs/performance-log.md, 2026-11-30).
-unsigned default_crypto_helpers(unsigned payload_lanes);
+// How many pay off for each of `payload_lanes` connections. A lane with a helper keeps two threads busy at
+// each end, and both ends may be on this host, so it needs four of the processors that this process may use.
+// More than four lanes are not faster with helpers (docs/performance-log.md, 2026-11-30). The default number
+// of lanes is too large for helpers: TF_TCP_LANES=2 to 4 has them.
+unsigned default_crypto_helpers(unsigned payload_lanes, unsigned processors);
 Result<unsigned> parse_payload_lanes(std::string_view text);
 // Three for eight processors that this process may use, where both ends may be on one host; the rest is the
 // program's. One where there are fewer than six.

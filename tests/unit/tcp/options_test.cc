@@ -32,9 +32,12 @@ TEST(TcpOptions, ThreadsThatHelpToEncrypt) {
   EXPECT_EQ(parse_crypto_helpers(std::to_string(kCryptoHelpersMax)).value(), kCryptoHelpersMax);
   for (const char* text : {"-1", "9", "1x", "x", " 1", "99999999999999999999"})
     EXPECT_EQ(parse_crypto_helpers(text).code(), Code::kInvalidArgument) << text;
-  for (unsigned lanes = 1; lanes <= kPayloadLanesMax; ++lanes)
-    EXPECT_LE(default_crypto_helpers(lanes), lanes <= 4 ? 1U : 0U) << lanes;
-  EXPECT_GE(default_crypto_helpers(1), default_crypto_helpers(2)) << "more lanes have fewer processors each";
+  struct Row {
+    unsigned lanes, processors, helpers;
+  };
+  for (const auto& [lanes, processors, helpers] :
+       {Row{1, 2, 0}, Row{1, 3, 1}, Row{2, 7, 0}, Row{2, 8, 1}, Row{4, 15, 0}, Row{4, 16, 1}, Row{5, 64, 0}})
+    EXPECT_EQ(default_crypto_helpers(lanes, processors), helpers) << lanes << " on " << processors;
 }
 
 TEST(TcpOptions, LanesForLargePayload) {
