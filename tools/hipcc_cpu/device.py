@@ -39,13 +39,13 @@ def support_directory(places=CPU_SUPPORT):
     raise Failed('the device support files are missing beside ' + here)
 
 
-def header_words(clang_words, rtc=False):
-    """Words for clang that put our headers before HIP's (device/include), and what stands before every source, as it
-    does with AMD's compiler: the C library's mathematics for kernels, too. hiprtc's sources have no C library.
-    `clang_words` are those that it gets anyhow."""
+def header_words(clang_words, wrapper=True):
+    """Words for clang that put our headers before HIP's (device/include), and what stands before every source. Like
+    AMD's compiler it includes clang's wrapper, which gives kernels the C library's mathematics, unless `wrapper` says
+    no. `clang_words` are those that it gets anyhow."""
     words, files = ['-isystem', os.path.join(support_directory(), 'include')], list(BEFORE_SOURCES)
     if CLANG_WRAPPER not in clang_words:
-        folder = '' if rtc else resource_directory(clang_words)
+        folder = resource_directory(clang_words) if wrapper else ''
         words += ['-isystem', os.path.join(folder, 'include', 'cuda_wrappers')] if folder else []
         files.append(CLANG_WRAPPER if folder else WITHOUT_WRAPPER)
     # Found there, they are headers of the system, which -MM leaves out.

@@ -67,6 +67,12 @@ def host_words(options):
     return words + ['-lamdhip64']
 
 
+def wants_wrapper(options):
+    """Whether clang's wrapper for HIP stands before the sources. It does not before hiprtc's, which have no C library,
+    nor where the command line says no."""
+    return not options.rtc and not {'-nogpuinc', '-nobuiltininc', '-nostdinc'}.intersection(options.words)
+
+
 class Build:
     """One command line at work in a folder of its own."""
 
@@ -88,7 +94,7 @@ class Build:
             listed = self.runner.ask(architectures + ['--no-offload-new-driver'] + words, self.work)
         for job in listed:
             if job.is_compiler() and job.value('-x') == 'hip':
-                job.words[2:2] = device.header_words(job.words, self.options.rtc)
+                job.words[2:2] = device.header_words(job.words, wants_wrapper(self.options))
         optimize = [w for job in listed for w in job.words if job.is_compiler() and w.startswith('-O')]
         self.compiler = device.DeviceCompiler(self.runner, self.work, self.options.march,
                                               optimize[0] if optimize else '-O2')
@@ -250,7 +256,7 @@ def pass_on(clang, options):
         words = [side, '--offload-arch=' + device.WAVE64_TARGET] + words
         asked = subprocess.run([clang, '-###'] + words, stdin=subprocess.DEVNULL, capture_output=True, check=False,
                                encoding='utf-8', errors='surrogateescape')
-        words[2:2] = device.header_words(words_of(asked.stderr))
+        words[2:2] = device.header_words(words_of(asked.stderr), wants_wrapper(options))
     return subprocess.run([clang] + words, check=False).returncode
 
 

@@ -149,6 +149,8 @@ class Passes(Case):
         self.hipcc('main.hip', '-o', 'prog')
         self.assertEqual(self.run_program(), '1 1\n')
         self.hipcc('-fsyntax-only', 'main.hip')
+        refused = self.hipcc('-fsyntax-only', '-nogpuinc', 'main.hip', status=1)
+        self.assertIn("'sinf'", refused.stderr)
 
     def test_operators_of_halves_on_the_host(self):
         self.write('main.hip', HEAD + HALVES)
