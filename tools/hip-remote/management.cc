@@ -41,7 +41,7 @@ bool prepare_management(const fs::path& libraries, EnvironmentChanges& environme
          add(libraries / "libhip_remote_driver.so", "LD_PRELOAD", ' ', environment);
 }
 
-// RCCL 7.2 reads itself what this host's driver says in /sys, unless it is asked to use the library.
+// RCCL 7.2 reads the driver's files in /sys of this host, unless this variable tells it to ask the library.
 void ask_library_about_devices(const fs::path& libraries, EnvironmentChanges& environment) {
   constexpr const char* kVariable = "RCCL_USE_ROCM_SMI_LIB";
   std::error_code error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMD's own management programs, which need more than a library path: rocm-smi. And RCCL, which asks as they
-// do.
+// AMD's own management programs, which need more than a library path: rocm-smi. Also RCCL,
+// which looks for devices in the same way.
 #pragma once
 
 #include <filesystem>
