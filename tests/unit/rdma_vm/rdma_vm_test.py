@@ -179,22 +179,29 @@ class Rows(unittest.TestCase):
         self.leave("amd_api", "rdma: 9 passed, in 3 s\n")
         for part in ("amd_random_natively", "amd_random"):
             self.leave(part, "12\n34\n")
-        rows = report.rows_of_tests(self.out, ("amd",), False)
+        said = self.out / "amd_random.err"
+        said.write_text("hip-remote: connected to 127.0.0.1:18515 over rdma, runtime amd, 1 device\n")
+        rows = report.rows_of_tests(self.out, ["amd"], False)
         self.assertEqual([row["result"] for row in rows], ["passed", "passed"])
         self.assertIn("9 passed", rows[0]["note"])
         self.leave("amd_api", "rdma: 8 passed, 1 failed, in 3 s\nMemory.Info: failed\n", 1)
         self.leave("amd_random", "12\n35\n")
-        rows = report.rows_of_amd(self.out)
+        rows = report.rows_of_amd(self.out, False)
         self.assertEqual([row["result"] for row in rows], ["FAILED", "FAILED"])
         self.assertIn("Memory.Info", rows[0]["note"])
         self.assertIn("other numbers", rows[1]["note"])
         for part in ("amd_random_natively", "amd_random"):
             self.leave(part, "")
-        self.assertEqual(report.rows_of_amd(self.out)[1]["result"], "FAILED", "no numbers at all")
+        self.assertEqual(report.rows_of_amd(self.out, False)[1]["result"], "FAILED", "no numbers at all")
+        for part in ("amd_random_natively", "amd_random"):
+            self.leave(part, "12\n")
+        said.write_text("")
+        self.assertIn("connected over rdma", report.rows_of_amd(self.out, False)[1]["note"], "both natively")
 
     def test_amd_where_it_cannot_run(self):
         self.leave("amd_api", "all tests skipped: no libamdhip64.so.5 of AMD's (libamdhip64-5)\n")
-        row, = report.rows_of_amd(self.out)
+        self.assertEqual(report.rows_of_amd(self.out, True)[0]["result"], "FAILED")
+        row, = report.rows_of_amd(self.out, False)
         self.assertEqual((row["result"], row["note"]), ("skipped", "no libamdhip64.so.5 of AMD's (libamdhip64-5)"))
 
     def test_settings_are_words_of_bash(self):

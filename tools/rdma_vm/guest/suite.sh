@@ -62,10 +62,12 @@ amd() (
   grep -q '^all tests skipped' "$OUT/amd_api.txt" && return
   progress "amd: random numbers"
   words=(python3 "$AMD_TESTS/rocrand/random_words.py" philox 1 131328 0 512 131072 131328)
-  export LD_LIBRARY_PATH=$BUILD/lib/amd-standin
-  record amd_random_natively 180 "${words[@]}"
-  RUNTIME=amd with_worker amd_random remote amd_random 180 rdma "${words[@]}"
+  LD_LIBRARY_PATH=$BUILD/lib/amd-standin record amd_random_natively 180 "${words[@]}"
+  # TF_DEBUG: the client says over which transport it is connected.
+  RUNTIME=amd LD_LIBRARY_PATH=$BUILD/lib/amd-standin with_worker amd_random amd_random_remotely "${words[@]}"
 )
+
+amd_random_remotely() { TF_DEBUG=1 LD_LIBRARY_PATH='' remote amd_random 180 rdma "$@"; }
 
 # Packets that came before one that had been sent before them, at both devices.
 overtaken() {
