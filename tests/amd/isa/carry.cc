@@ -184,29 +184,15 @@ constexpr Type kU = Type::kU32;
 constexpr Type kM = Type::kMask;
 constexpr std::uint32_t kCarry = kSdwa | kDpp | kClamp | kSaturates;
 
+#define TF_CARRY(name, how, in, ...) \
+  { name, &carry<how, in>, kCarry, {kU, kM, kU, kU, ##__VA_ARGS__}, &plain_carry<how, in> }
 constexpr TableRow kRows[] = {
-    {"v_add_co_u32", &carry<Carry::kAdd, false>, kCarry, {kU, kM, kU, kU}, &plain_carry<Carry::kAdd, false>},
-    {"v_sub_co_u32", &carry<Carry::kSub, false>, kCarry, {kU, kM, kU, kU}, &plain_carry<Carry::kSub, false>},
-    {"v_subrev_co_u32",
-     &carry<Carry::kSubRev, false>,
-     kCarry,
-     {kU, kM, kU, kU},
-     &plain_carry<Carry::kSubRev, false>},
-    {"v_addc_co_u32",
-     &carry<Carry::kAdd, true>,
-     kCarry,
-     {kU, kM, kU, kU, kM},
-     &plain_carry<Carry::kAdd, true>},
-    {"v_subb_co_u32",
-     &carry<Carry::kSub, true>,
-     kCarry,
-     {kU, kM, kU, kU, kM},
-     &plain_carry<Carry::kSub, true>},
-    {"v_subbrev_co_u32",
-     &carry<Carry::kSubRev, true>,
-     kCarry,
-     {kU, kM, kU, kU, kM},
-     &plain_carry<Carry::kSubRev, true>},
+    TF_CARRY("v_add_co_u32", Carry::kAdd, false),
+    TF_CARRY("v_sub_co_u32", Carry::kSub, false),
+    TF_CARRY("v_subrev_co_u32", Carry::kSubRev, false),
+    TF_CARRY("v_addc_co_u32", Carry::kAdd, true, kM),
+    TF_CARRY("v_subb_co_u32", Carry::kSub, true, kM),
+    TF_CARRY("v_subbrev_co_u32", Carry::kSubRev, true, kM),
     {"v_cndmask_b16", &select<Type::kU16>, 0, {Type::kU16, Type::kU16, Type::kU16, kM}},
     {"v_cndmask_b32", &select<Type::kU32>, kSdwa | kDpp, {kU, kU, kU, kM}, &plain_select},
     {"v_mad_u64_u32", &multiply_add<U32>, 0, {Type::kU64, kM, kU, kU, Type::kU64}},

@@ -10,12 +10,7 @@ namespace tf::amd::isa {
 
 constexpr std::uint32_t kPlainControl = 0x1f80;  // texels are converted and mixed whatever MODE says
 
-inline void apply_plain_control(Wave& w) {
-  if (w.control_now == kPlainControl) return;
-  _mm_setcsr(kPlainControl);
-  w.control_now = kPlainControl;
-  asm volatile("" ::: "memory");  // nothing that is computed below moves above
-}
+inline void apply_plain_control(Wave& w) { set_control(w, kPlainControl); }
 
 // `count` components; of halves an even number. Stops where the operand is another number of registers.
 inline void check_components(const Instruction& in, const TexelFormat& format, int count, bool halves) {
@@ -35,6 +30,16 @@ inline void put_component(const TexelFormat& format, bool halves, Row* to, int a
       format.is_integer() ? value & 0xffff : float_to_half(std::bit_cast<float>(value));
   std::uint32_t& word = to[at / 2].lane[lane];
   word = at % 2 == 0 ? half : word | half << 16;
+}
+
+// Of the lanes that take part.
+inline void write_components(Wave& w, const Instruction& in, const Row* rows) {
+  Row* out = &w.v[in.op[0].index];
+  for (int k = 0; k < in.op[0].count; ++k) {
+    for (int i = 0; i < kLanes; ++i) {
+      if (w.lanes.lane[i] != 0) out[k].lane[i] = rows[k].lane[i];
+    }
+  }
 }
 
 inline std::uint32_t get_component(const TexelFormat& format, bool halves, const Row* from, int at,

@@ -40,6 +40,13 @@ void random_byte(Wave& w, const Instruction& in) {
   }
 }
 
+// op_sel's third bit says which half of the result; the sources are no halves.
+template <class Op>
+void pair(Wave& w, const Instruction& in) {
+  if ((in.mods.op_sel & 3) != 0) unsupported(in, "op_sel of a source");
+  valu<Op, U16, F32, F32>(w, in);
+}
+
 constexpr Type kU = Type::kU32;
 constexpr Type kF = Type::kF32;
 constexpr std::uint32_t kFrom = kSdwa | kDpp | kClamp | kOmod;
@@ -49,8 +56,8 @@ constexpr TableRow kRows[] = {
     {"v_cvt_f32_bf8", &valu<from_bf8_op, F32, U32>, kFrom, {kF, kU}},
     {"v_cvt_pk_f32_fp8", &valu<two_from_fp8_op, U64, U32>, kSdwa | kDpp, {Type::kU64, kU}},
     {"v_cvt_pk_f32_bf8", &valu<two_from_bf8_op, U64, U32>, kSdwa | kDpp, {Type::kU64, kU}},
-    {"v_cvt_pk_fp8_f32", &valu<two_to_fp8_op, U16, F32, F32>, kTo, {Type::kU16, kF, kF}},
-    {"v_cvt_pk_bf8_f32", &valu<two_to_bf8_op, U16, F32, F32>, kTo, {Type::kU16, kF, kF}},
+    {"v_cvt_pk_fp8_f32", &pair<two_to_fp8_op>, kTo, {Type::kU16, kF, kF}},
+    {"v_cvt_pk_bf8_f32", &pair<two_to_bf8_op>, kTo, {Type::kU16, kF, kF}},
     {"v_cvt_sr_fp8_f32", &random_byte<Fp8>, kOpSel, {kU, kF, kU}},
     {"v_cvt_sr_bf8_f32", &random_byte<Bf8>, kOpSel, {kU, kF, kU}},
 };

@@ -7,62 +7,53 @@
 namespace tf::amd::isa {
 namespace {
 
-struct Texels {
+struct Access {
+  Buffer buffer;
+  std::uint32_t soffset = 0;
   TexelFormat format;
   Selects select{};
 };
 
-Texels texels_of(const Wave& w, const Instruction& in) {
-  Texels texels;
-  if (!decode_texels(*w.processor, w.s[in.op[2].index + 3], texels.format, texels.select)) {
+// data, address, buffer, offset; of elements with `count` components.
+Access access_of(Wave& w, const Instruction& in, int count, bool halves) {
+  apply_plain_control(w);
+  Access access{buffer_of(w, in, in.op[2]), static_cast<std::uint32_t>(scalar(w, in, in.op[3])), {}, {}};
+  if (!decode_texels(*w.processor, w.s[in.op[2].index + 3], access.format, access.select))
     unsupported(in, "a buffer whose format is not known");
-  }
-  return texels;
+  check_components(in, access.format, count, halves);
+  return access;
 }
 
 template <int N, bool Halves>
 void load(Wave& w, const Instruction& in) {
-  apply_plain_control(w);
-  const Buffer buffer = buffer_of(w, in, in.op[2]);
-  const auto soffset = static_cast<std::uint32_t>(scalar(w, in, in.op[3]));
-  const Texels texels = texels_of(w, in);
-  check_components(in, texels.format, N, Halves);
+  const Access access = access_of(w, in, N, Halves);
+  const TexelFormat& format = access.format;
   Row result[N];
   for (int i = 0; i < kLanes; ++i) {
     if (w.lanes.lane[i] == 0) continue;
-    const std::uint8_t* from = place(w, in, buffer, soffset, i, 0, texels.format.bytes(), false);
-    const Texel texel = selected(texels.format, texels.select,
-                                 from == nullptr ? Texel{} : read_channels(texels.format, from));
-    for (int k = 0; k < N; ++k) {
-      put_component(texels.format, Halves, result, k, i, texel[static_cast<std::size_t>(k)]);
-    }
+    const std::uint8_t* from = place(w, in, access.buffer, access.soffset, i, 0, format.bytes(), false);
+    const Texel texel =
+        selected(format, access.select, from == nullptr ? Texel{} : read_channels(format, from));
+    for (int k = 0; k < N; ++k)
+      put_component(format, Halves, result, k, i, texel[static_cast<std::size_t>(k)]);
   }
-  Row* out = &w.v[in.op[0].index];
-  for (int k = 0; k < in.op[0].count; ++k) {
-    for (int i = 0; i < kLanes; ++i) {
-      if (w.lanes.lane[i] != 0) out[k].lane[i] = result[k].lane[i];
-    }
-  }
+  write_components(w, in, result);
 }
 
 template <int N, bool Halves>
 void store(Wave& w, const Instruction& in) {
-  apply_plain_control(w);
-  const Buffer buffer = buffer_of(w, in, in.op[2]);
-  const auto soffset = static_cast<std::uint32_t>(scalar(w, in, in.op[3]));
-  const Texels texels = texels_of(w, in);
-  check_components(in, texels.format, N, Halves);
-  if (texels.select != usual_selects(texels.format.channels)) unsupported(in, "channels in another order");
+  const Access access = access_of(w, in, N, Halves);
+  const TexelFormat& format = access.format;
+  if (access.select != usual_selects(format.channels)) unsupported(in, "channels in another order");
   const Row* data = &w.v[in.op[0].index];
   for (int i = 0; i < kLanes; ++i) {
     if (w.lanes.lane[i] == 0) continue;
-    std::uint8_t* to = place(w, in, buffer, soffset, i, 0, texels.format.bytes(), true);
+    std::uint8_t* to = place(w, in, access.buffer, access.soffset, i, 0, format.bytes(), true);
     if (to == nullptr) continue;
     Texel texel{};
-    for (int k = 0; k < N; ++k) {
-      texel[static_cast<std::size_t>(k)] = get_component(texels.format, Halves, data, k, i);
-    }
-    write_channels(texels.format, texel, to);
+    for (int k = 0; k < N; ++k)
+      texel[static_cast<std::size_t>(k)] = get_component(format, Halves, data, k, i);
+    write_channels(format, texel, to);
   }
 }
 

@@ -113,7 +113,7 @@ std::uint32_t integer(int x) { return static_cast<std::uint32_t>(x); }
 using Written = std::uint32_t (*)(int);
 
 struct Product {
-  const char* name;
+  std::string name;
   int size, depth;
   int element_bits;
   Written a, b;
@@ -138,21 +138,23 @@ std::string range(int first, int count) {
   return "v[" + std::to_string(first) + ":" + std::to_string(first + count - 1) + "]";
 }
 
+// The kinds of floats of 8 bits that A and B can be.
+void add_float8(std::vector<Product>& products, const std::string& shape, int size, int depth) {
+  products.push_back({shape + "_fp8_fp8", size, depth, 8, fp8, fp8});
+  products.push_back({shape + "_fp8_bf8", size, depth, 8, fp8, bf8});
+  products.push_back({shape + "_bf8_fp8", size, depth, 8, bf8, fp8});
+  products.push_back({shape + "_bf8_bf8", size, depth, 8, bf8, bf8});
+}
+
 TEST_F(Gfx942, ProductsOfMatrices) {
-  const Product products[] = {
+  std::vector<Product> products = {
       {"i32_16x16x32_i8", 16, 32, 8, byte, byte, integer},
       {"i32_32x32x16_i8", 32, 16, 8, byte, byte, integer},
-      {"f32_16x16x32_fp8_fp8", 16, 32, 8, fp8, fp8},
-      {"f32_32x32x16_fp8_fp8", 32, 16, 8, fp8, fp8},
-      {"f32_16x16x32_fp8_bf8", 16, 32, 8, fp8, bf8},
-      {"f32_32x32x16_fp8_bf8", 32, 16, 8, fp8, bf8},
-      {"f32_16x16x32_bf8_fp8", 16, 32, 8, bf8, fp8},
-      {"f32_32x32x16_bf8_fp8", 32, 16, 8, bf8, fp8},
-      {"f32_16x16x32_bf8_bf8", 16, 32, 8, bf8, bf8},
-      {"f32_32x32x16_bf8_bf8", 32, 16, 8, bf8, bf8},
       {"f32_16x16x8_xf32", 16, 8, 32, whole, whole},
       {"f32_32x32x4_xf32", 32, 4, 32, whole, whole},
   };
+  add_float8(products, "f32_16x16x32", 16, 32);
+  add_float8(products, "f32_32x32x16", 32, 16);
   for (const Product& each : products) {
     const int in_lane = 64 / each.element_bits;
     for (int i = 0; i < each.size; ++i) {
@@ -217,22 +219,16 @@ void expect_sparse(Machine& machine, const Product& each, int set, const char* m
 }
 
 TEST_F(Gfx942, ProductsOfSparseMatrices) {
-  const Product products[] = {
+  std::vector<Product> products = {
       {"f32_16x16x32_f16", 16, 32, 16, half, half},
       {"f32_32x32x16_f16", 32, 16, 16, half, half},
       {"f32_16x16x32_bf16", 16, 32, 16, brain, brain},
       {"f32_32x32x16_bf16", 32, 16, 16, brain, brain},
       {"i32_16x16x64_i8", 16, 64, 8, byte, byte, integer},
       {"i32_32x32x32_i8", 32, 32, 8, byte, byte, integer},
-      {"f32_16x16x64_fp8_fp8", 16, 64, 8, fp8, fp8},
-      {"f32_32x32x32_fp8_fp8", 32, 32, 8, fp8, fp8},
-      {"f32_16x16x64_fp8_bf8", 16, 64, 8, fp8, bf8},
-      {"f32_32x32x32_fp8_bf8", 32, 32, 8, fp8, bf8},
-      {"f32_16x16x64_bf8_fp8", 16, 64, 8, bf8, fp8},
-      {"f32_32x32x32_bf8_fp8", 32, 32, 8, bf8, fp8},
-      {"f32_16x16x64_bf8_bf8", 16, 64, 8, bf8, bf8},
-      {"f32_32x32x32_bf8_bf8", 32, 32, 8, bf8, bf8},
   };
+  add_float8(products, "f32_16x16x64", 16, 64);
+  add_float8(products, "f32_32x32x32", 32, 32);
   for (const Product& each : products) {
     expect_sparse(machine, each, 0, "");
     expect_sparse(machine, each, 1, " abid:1");

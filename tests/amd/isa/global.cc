@@ -32,8 +32,8 @@ void global_addresses(Wave& w, const Instruction& in, int address, int base, std
   for (int i = 0; i < kLanes; ++i) to[i] = start + low->lane[i];
 }
 
-// Most accesses of a wave lie in one allocation: it is asked for once. As signed numbers, which the host
-// compares faster, addresses beyond the half lie below all others, so such a range is in no allocation.
+// Most accesses of a wave lie in one allocation: it is asked for once. Addresses are compared as signed
+// numbers, which is faster: one with bit 63 set is negative, and no allocation lies there.
 bool in_one_allocation(Wave& w, const std::uint64_t (&address)[kLanes], unsigned bytes, bool write) {
   if (w.exec() == 0) return true;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();

@@ -49,8 +49,8 @@ struct Access {
   std::uint8_t dmask = 0;
 };
 
-// data, addresses, image[, sampler].
-Access access_of(const Wave& w, const Instruction& in) {
+// data, addresses, image[, sampler]. `others`: addresses besides the coordinates.
+Access access_of(const Wave& w, const Instruction& in, int others) {
   Access access;
   std::string why;
   if (in.op[2].count != kImageWords || in.op[2].kind != Operand::Kind::kScalar) unsupported(in, "descriptor");
@@ -67,6 +67,7 @@ Access access_of(const Wave& w, const Instruction& in) {
     if ((least.y >= 0 && access.order.y < 0) || (least.z >= 0 && access.order.z < 0)) {
       unsupported(in, "fewer coordinates than the image has");
     }
+    if (in.op[1].count < others + access.order.count) unsupported(in, "fewer addresses than it needs");
   } else {
     access.order = order_of(needed);
     if (image->is_array() && !in.mods.array) unsupported(in, "an image of layers without \"da\"");
@@ -125,14 +126,7 @@ class Results {
       if ((access_.dmask >> k & 1) != 0) put(at++, lane, texel[k]);
     }
   }
-  void write(Wave& w, const Instruction& in) const {
-    Row* out = &w.v[in.op[0].index];
-    for (int k = 0; k < in.op[0].count; ++k) {
-      for (int i = 0; i < kLanes; ++i) {
-        if (w.lanes.lane[i] != 0) out[k].lane[i] = rows_[k].lane[i];
-      }
-    }
-  }
+  void write(Wave& w, const Instruction& in) const { write_components(w, in, rows_); }
 
  private:
   const Access& access_;
@@ -142,7 +136,7 @@ class Results {
 template <bool Level>
 void load(Wave& w, const Instruction& in) {
   apply_plain_control(w);
-  const Access access = access_of(w, in);
+  const Access access = access_of(w, in, Level ? 1 : 0);
   check_mask(in, access.dmask);
   Results results(in, access, components(access.dmask));
   for (int i = 0; i < kLanes; ++i) {
@@ -158,7 +152,7 @@ void load(Wave& w, const Instruction& in) {
 template <bool Level>
 void store(Wave& w, const Instruction& in) {
   apply_plain_control(w);
-  const Access access = access_of(w, in);
+  const Access access = access_of(w, in, Level ? 1 : 0);
   const TexelFormat& format = access.image.format;
   check_mask(in, access.dmask);
   check_components(in, format, components(access.dmask), access.halves);
@@ -222,10 +216,10 @@ int count_before(Before before, const Instruction& in) {
 template <Before In>
 void sampled(Wave& w, const Instruction& in) {
   apply_plain_control(w);
-  const Access access = access_of(w, in);
+  const int before = count_before(In, in);
+  const Access access = access_of(w, in, before);
   check_mask(in, access.dmask);
   const SamplerDescriptor sampler = sampler_of(w, in, access);
-  const int before = count_before(In, in);
   Results results(in, access, components(access.dmask));
   for (int i = 0; i < kLanes; ++i) {
     if (w.lanes.lane[i] == 0) continue;
@@ -234,11 +228,13 @@ void sampled(Wave& w, const Instruction& in) {
   results.write(w, in);
 }
 
-// dmask names the one component that is read of four elements.
+// dmask names the one component that is read of four elements, which lie in a plane.
 void gathered(Wave& w, const Instruction& in) {
   apply_plain_control(w);
-  const Access access = access_of(w, in);
+  const Access access = access_of(w, in, 0);
   if (components(access.dmask) != 1 || access.dmask > 8) unsupported(in, "dmask");
+  if (access.image.type != ImageType::k2D && access.image.type != ImageType::k2DArray)
+    unsupported(in, "gathering from this image");
   const SamplerDescriptor sampler = sampler_of(w, in, access);
   const auto component = static_cast<unsigned>(std::countr_zero(access.dmask));
   Results results(in, access, 4);

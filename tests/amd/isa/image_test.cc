@@ -348,12 +348,12 @@ TEST_P(Images, PlanesAreFilteredInBothAxes) {
   std::memcpy(machine.at(0, 0), "\xff\x00\x00\xff", 4);
   std::memcpy(machine.at(1, 1), "\x00\xff\x00\x00", 4);
   machine.sampler({{AddressMode::kClamp, AddressMode::kClamp, AddressMode::kClamp}, false, true});
-  machine.vectors({bits(1.25F), bits(0.75F)});
+  machine.vectors({bits(1.25F), bits(1.0F)});  // a quarter of column 0, half of each row
   machine.run(text("image_sample v[20:23], v[0:1], s[0:7], s[8:11] dmask:0xf", "2D"));
-  EXPECT_EQ(number(machine.result(0)), 0.25F * 0.75F);
-  EXPECT_EQ(number(machine.result(1)), 0.75F * 0.25F);
+  EXPECT_EQ(number(machine.result(0)), 0.125F);
+  EXPECT_EQ(number(machine.result(1)), 0.375F);
   EXPECT_EQ(number(machine.result(2)), 0);
-  EXPECT_EQ(number(machine.result(3)), 0.25F * 0.75F);
+  EXPECT_EQ(number(machine.result(3)), 0.125F);
 }
 
 TEST_P(Images, ColorsOfSrgb) {

@@ -23,7 +23,6 @@ void move_relative(Wave& w, const Instruction& in) {
   Instruction moved = in;
   if (Target) add(in, moved.op[0], w.s[kM0]);
   if (Source) add(in, moved.op[1], w.s[kM0]);
-  place_operands(moved);
   Row room;
   const Row& source = *row(w, moved, moved.op[1], 0, true, room);
   Row& target = w.v[moved.op[0].index];

@@ -107,6 +107,9 @@ TEST_P(Kernels, SaxpyWithLanesThatTakeNoPart) {
   EXPECT_RUNS("saxpy", {1024, 1, 1}, {256, 1, 1}, Arguments(3.0F, shared(x), shared(y), kItems));
   for (unsigned i = 0; i < kItems; ++i) ASSERT_EQ(y[i], __builtin_fmaf(3.0F, x[i], 2.0F)) << i;
   for (unsigned i = kItems; i < kItems + 24; ++i) EXPECT_EQ(y[i], 2.0F);
+  const bool preloaded = std::string_view(GetParam().name).ends_with("_preloaded");
+  const std::uint32_t last_word = size_of(code_->kernel("saxpy"), 56);  // of the descriptor's
+  EXPECT_EQ((last_word >> 16 & 0x7f) != 0, preloaded) << "words that lie in registers at the start";
 }
 
 TEST_P(Kernels, FloatsDoublesAndIntegersAsOnTheHost) {

@@ -99,15 +99,19 @@ constexpr Control control_of() {
 }
 
 // Makes the host compute as MODE says.
+inline void set_control(Wave& w, std::uint32_t wanted) {
+  if (wanted == w.control_now) return;
+  _mm_setcsr(wanted);
+  w.control_now = wanted;
+  asm volatile("" ::: "memory");  // nothing that is computed below moves above
+}
+
 inline void apply_control(Wave& w, Control control) {
   if (control == Control::kNone) return;
   const std::uint32_t wanted = control == Control::k32   ? w.mode.control32
                                : control == Control::k64 ? w.mode.control64
                                                          : w.mode.control_mad;
-  if (wanted == w.control_now) return;
-  _mm_setcsr(wanted);
-  w.control_now = wanted;
-  asm volatile("" ::: "memory");  // nothing that is computed below moves above
+  set_control(w, wanted);
 }
 
 extern const Row kAllLanes;

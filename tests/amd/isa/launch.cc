@@ -80,8 +80,17 @@ void system_registers(Wave& w, const Launch& launch, const std::array<std::uint3
   if ((launch.descriptor.resource2 & kPrivateOffset) != 0) w.s[at++] = 0;
 }
 
-// Arguments that lie in user registers at the start, behind all others. Code for hardware without that loads
-// them itself, in the kernel's first 256 bytes, which are passed over [LLVM "Preloaded Kernel Arguments"].
+// User registers that user_registers() fills before preloaded arguments.
+unsigned registers_before(unsigned properties) {
+  unsigned count = (properties & kPrivateBuffer) != 0 ? 4 : 0;
+  for (const unsigned pair : {kDispatchPointer, kQueuePointer, kKernargPointer, kDispatchId, kFlatScratch})
+    count += (properties & pair) != 0 ? 2 : 0;
+  return count + ((properties & kPrivateSize) != 0 ? 1 : 0);
+}
+
+// Arguments that lie in user registers at the start, behind all others. Firmware that cannot preload starts
+// at the kernel's first 256 bytes, which load them; here they are skipped [LLVM "Preloaded Kernel
+// Arguments"].
 bool take_preload(std::uint32_t field, MemoryView& memory, Launch& launch) {
   constexpr std::uint64_t kPassedOver = 256;
   Descriptor& descriptor = launch.descriptor;
@@ -90,7 +99,8 @@ bool take_preload(std::uint32_t field, MemoryView& memory, Launch& launch) {
   if (descriptor.preloaded == 0) return true;
   descriptor.entry += kPassedOver;
   const std::uint64_t from = address_of(launch.dispatch.kernarg) + 4ULL * descriptor.preloaded_from;
-  return descriptor.preloaded <= descriptor.user_registers &&
+  return launch.processor->preloads &&
+         registers_before(descriptor.properties) + descriptor.preloaded <= descriptor.user_registers &&
          memory.try_at(from, 4ULL * descriptor.preloaded, false) != nullptr;
 }
 
@@ -127,8 +137,10 @@ std::optional<Launch> prepare(const Dispatch& dispatch, const Processor& process
   Descriptor& descriptor = launch.descriptor;
   descriptor.entry = address_of(bytes) + read_at<std::uint64_t>(bytes, kEntryOffset);
   const auto resource1 = read_at<std::uint32_t>(bytes, kResource1Offset);
-  // FLOAT_MODE, DX10_CLAMP and IEEE_MODE stand in MODE in the same order, but not at the same places.
-  descriptor.mode = (resource1 >> 12 & 0xff) | (resource1 >> 21 & 1) << 8 | (resource1 >> 23 & 1) << 9;
+  // FLOAT_MODE, DX10_CLAMP, IEEE_MODE and FP16_OVFL stand in MODE in the same order, but not at the same
+  // places.
+  descriptor.mode = (resource1 >> 12 & 0xff) | (resource1 >> 21 & 1) << 8 | (resource1 >> 23 & 1) << 9 |
+                    (resource1 >> 26 & 1) << 23;
   descriptor.resource2 = read_at<std::uint32_t>(bytes, kResource2Offset);
   descriptor.user_registers = descriptor.resource2 >> 1 & 31;
   descriptor.properties = read_at<std::uint16_t>(bytes, kPropertiesOffset);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads from memory to LDS: each lane's word goes behind the last lane's one, from M0 on [CDNA3
+// Loads from memory to LDS: lane i's word goes to M0 + offset + 4 * i, whichever lanes take part [CDNA3
 // chapters 9.1.9 and 10.3].
 #include "tests/amd/isa/buffer.h"
 #include "tests/amd/isa/formats.h"

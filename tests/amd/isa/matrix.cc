@@ -46,12 +46,13 @@ struct Matrix {
   // doubles the field says which matrices are negated (AMD's matrix instruction calculator).
   static void check_form(const Wave& w, const Instruction& in) {
     using Kind = Operand::Kind;
-    const bool older = w.processor->name == "gfx90a";
-    const bool takes_field =
-        older ? !kDouble : kDouble || Blocks > 1 || std::is_same_v<Element, FloatElement>;
+    const bool takes_field = w.processor->moves_lanes_of_b
+                                 ? !kDouble
+                                 : kDouble || Blocks > 1 || std::is_same_v<Element, FloatElement>;
     if (in.mods.blgp != 0 && !takes_field) unsupported(in, "blgp");
     const int group = 1 << in.mods.cbsz;
-    if (group > Blocks || in.mods.abid >= group) unsupported(in, "cbsz or abid");
+    if (group > Blocks || in.mods.abid >= group || (kDouble && (in.mods.cbsz != 0 || in.mods.abid != 0)))
+      unsupported(in, "cbsz or abid");
     if (in.op[1].kind != Kind::kVector || in.op[2].kind != Kind::kVector) {
       unsupported(in, "A or B in no vector register");
     }

@@ -37,12 +37,14 @@ void place_operands(Instruction& in) {
   const TableRow& row = *in.row;
   in.handler = row.handler;
   const auto operands = std::size_t{in.operands} + ((row.accepts & kAccumulates) != 0 ? 1U : 0U);
-  bool plain = row.plain != nullptr && !in.post && (in.mods.present & (kDpp | kSdwa)) == 0;
+  constexpr std::uint32_t kNotPlain = kDpp | kSdwa | kClamp | kOmod;  // carries saturate without `post`
+  bool plain = row.plain != nullptr && !in.post && (in.mods.present & kNotPlain) == 0;
   for (std::size_t i = 0; i < operands; ++i) {
     plain = plain && is_plain(in.op[i]);
     if (i < kPlainMax) place(in, i);
   }
-  // EXEC is more than its bits: who writes it also tells the lanes. Operations on lanes do so themselves.
+  // Who writes EXEC must refresh Wave::lanes, which put_plain() does not. v_cmpx calls set_mask(), which
+  // does.
   const Operand& result = in.op[0];
   const bool writes_exec = row.name.starts_with("s_") && row.first_source() == 1 &&
                            result.kind == Kind::kScalar && result.index + result.count > kExecLo;

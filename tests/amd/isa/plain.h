@@ -33,11 +33,11 @@ Lanes lanes_at(const Wave& w, const Instruction& in, std::size_t which, std::uin
     for (std::uint32_t& lane : room[0]) lane = word[0];
     if (Words == 2)
       for (std::uint32_t& lane : room[1]) lane = word[1];
-    return {room[0], room[1], 0};
+    return {room[0], room[Words - 1], 0};
   }
   const Row* row =
       in.is[which] == Place::kNumber ? reinterpret_cast<const Row*>(in.number[which]) : row_at(w, in, which);
-  return {row->lane, (row + 1)->lane, kBlock};
+  return {row->lane, (row + (Words - 1))->lane, kBlock};
 }
 
 // Bits of a block of lanes that are all ones or 0.
@@ -61,7 +61,7 @@ struct PlainLanes {
                                            std::index_sequence<K...> /*k*/) {
     const std::uint32_t* const low[kSources] = {from[K].low...};
     const std::uint32_t* const high[kSources] = {from[K].high...};
-    std::uint32_t* out_high = out_low + kLanes;
+    std::uint32_t* out_high = D::kWords == 2 ? out_low + kLanes : out_low;
     TF_LANE_LOOP
     for (int i = 0; i < kBlock; ++i) {
       const typename D::Value value = Op::run(mode, S::of(low[K][i], high[K][i])...);

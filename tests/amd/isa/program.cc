@@ -103,7 +103,9 @@ void set_register(Wave& w, const Instruction& in) {
   const std::uint32_t mask = mask_of(to) << shift;
   const std::uint32_t value = static_cast<std::uint32_t>(scalar(w, in, in.op[1])) << shift & mask;
   if (register_of(to) == HardwareRegister::kMode) {
-    w.mode.set((w.mode.bits & ~mask) | value);
+    const std::uint32_t bits = (w.mode.bits & ~mask) | value;
+    if (((w.mode.bits ^ bits) & kIndexesRegisters) != 0) unsupported(in, "bit 27 of MODE");
+    w.mode.set(bits);
   } else if (register_of(to) == HardwareRegister::kTrapStatus) {
     w.trap_status = (w.trap_status & ~mask) | value;
   } else {
