@@ -49,7 +49,7 @@ template <typename Row>
 hsa_status_t for_each_row(hsa_agent_t agent, hsa_ext_image_t handle, const void* memory,
                           std::size_t row_bytes, std::size_t slice_bytes,
                           const hsa_ext_image_region_t* region, Row&& copy) {
-  return with_agent(agent, [&](Runtime& runtime, const Agent&, const isa::Processor&) {
+  return with_agent(agent, [&](Runtime& runtime, const Agent& gpu, const isa::Processor&) {
     const auto image = runtime.images.find(handle.handle);
     if (!image || memory == nullptr || region == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     const hsa_dim3_t& from = region->offset;
@@ -61,6 +61,9 @@ hsa_status_t for_each_row(hsa_agent_t agent, hsa_ext_image_t handle, const void*
         !fits(from.z, size.z, image->depth)) {
       return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     }
+    const std::uint64_t all = image->slice_bytes() * image->depth;
+    if (!runtime.memory.reaches(gpu.index, pointer_to(image->base), all))
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     const std::size_t element = image->format.bytes();
     const std::size_t row = row_bytes != 0 ? row_bytes : size.x * element;
     const std::size_t slice = slice_bytes != 0 ? slice_bytes : row * size.y;

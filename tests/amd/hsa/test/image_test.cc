@@ -145,6 +145,12 @@ TEST_F(ImageTest, BoxesComeAndGo) {
   EXPECT_EQ(hsa_ext_image_export(gpus_[0], image_, back.data(), 0, 0, &beyond),
             HSA_STATUS_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(hsa_ext_image_destroy(gpus_[0], image_), HSA_STATUS_SUCCESS);
+  alignas(isa::kImageAlignment) static std::byte unknown[1 << 16];
+  ASSERT_EQ(create(wanted, unknown), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(hsa_ext_image_export(gpus_[0], image_, back.data(), 0, 0, &box),
+            HSA_STATUS_ERROR_INVALID_ARGUMENT)
+      << "memory of nobody";
+  EXPECT_EQ(hsa_ext_image_destroy(gpus_[0], image_), HSA_STATUS_SUCCESS);
 }
 
 TEST_F(ImageTest, Samplers) {
