@@ -4,6 +4,7 @@ import ctypes
 import os
 import pathlib
 import re
+import sys
 
 import mounts
 
@@ -19,15 +20,16 @@ def places():
     if child == 0:
         file, = pathlib.Path("/usr/lib").glob("*/libamdhip64.so.?")
         hip, count, text = ctypes.CDLL(file.name), ctypes.c_int(), ctypes.create_string_buffer(32)
-        hip.hipGetDeviceCount(ctypes.byref(count))
+        failed = hip.hipGetDeviceCount(ctypes.byref(count))
         for device in range(count.value):
-            hip.hipDeviceGetPCIBusId(text, len(text), device)
+            failed = failed or hip.hipDeviceGetPCIBusId(text, len(text), device)
             os.write(ends[1], text.value + b"\n")
-        os._exit(0)
+        os._exit(1 if failed else 0)
     os.close(ends[1])
     with os.fdopen(ends[0]) as told:
         found = re.findall(r"(\w+):(\w+):(\w+)\.(\w+)", told.read())
-    os.waitpid(child, 0)
+    if os.waitpid(child, 0)[1] != 0:
+        sys.exit("no HIP devices to show")
     numbers = [[int(word, 16) for word in place] for place in found]
     return [(domain, bus << 8 | device << 3 | function) for domain, bus, device, function in numbers]
 
