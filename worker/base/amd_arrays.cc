@@ -60,28 +60,23 @@ Lines& lines() {
   return all;
 }
 
-// False: the offset is no whole number of words. Memory that the runtime has not allocated or registered it
-// copies by itself, as HIP says.
-bool name_begin(hipPitchedPtr& memory, hipPos& position, const hipExtent& extent) {
+// Where its allocation begins. Null: the runtime has neither allocated nor registered it.
+void* begin_of(void* memory) {
   void* begin = nullptr;
   const hipError_t answer =
-      runtime.hipPointerGetAttribute(&begin, HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR, memory.ptr);
-  if (answer != hipSuccess || begin == nullptr || begin == memory.ptr || extent.width == 0) return true;
-  const std::size_t offset =
-      reinterpret_cast<std::uintptr_t>(memory.ptr) - reinterpret_cast<std::uintptr_t>(begin);
-  const std::size_t element = std::max<std::size_t>(memory.xsize / extent.width, 1);
-  if (offset % std::min(element, kWordBytes) != 0) return false;
-  memory.ptr = begin;
-  position.x += offset;
-  return true;
+      runtime.hipPointerGetAttribute(&begin, HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR, memory);
+  return answer == hipSuccess ? begin : nullptr;
 }
 
-// Of a copy with one array. The kernel has no other way, so what no position says cannot be copied.
-hipError_t name_begins(hipMemcpy3DParms& copy) {
-  if ((copy.srcArray != nullptr) == (copy.dstArray != nullptr)) return hipSuccess;
-  const bool named = copy.srcArray != nullptr ? name_begin(copy.dstPtr, copy.dstPos, copy.extent)
-                                              : name_begin(copy.srcPtr, copy.srcPos, copy.extent);
-  return named ? hipSuccess : hipErrorInvalidValue;
+std::size_t offset_in(const void* begin, const void* memory) {
+  return reinterpret_cast<std::uintptr_t>(memory) - reinterpret_cast<std::uintptr_t>(begin);
+}
+
+void name_begin(hipPitchedPtr& memory, hipPos& position) {
+  void* const begin = begin_of(memory.ptr);
+  if (begin == nullptr) return;  // pinned for this copy, and copied as HIP says
+  position.x += offset_in(begin, memory.ptr);
+  memory.ptr = begin;
 }
 
 // A copy, and what its rows need.
@@ -97,10 +92,15 @@ class Copy {
   bool is_one_row() const { return height_ * depth_ == 1; }
   // The runtime takes no more than one row of it at once.
   bool goes_by_rows() const {
-    if (source_lines_ || target_lines_) return true;
-    if ((find_rules() & kForgetsPitches) == 0) return false;
-    return (wanted_.srcArray == nullptr && has_gaps(wanted_.srcPtr)) ||
-           (wanted_.dstArray == nullptr && has_gaps(wanted_.dstPtr));
+    return source_lines_ || target_lines_ || (memory() != nullptr && is_misread(*memory()));
+  }
+  // Each row begins with a word. The kernel has no other way to address memory.
+  bool is_possible() const {
+    if (memory() == nullptr) return true;
+    const std::size_t word = std::min(element_bytes(), kWordBytes);
+    const std::size_t offset = offset_in(begin_of(memory()->ptr), memory()->ptr);
+    return offset % word == 0 && (height_ == 1 || memory()->pitch % word == 0) &&
+           (depth_ == 1 || slice_of(*memory()) % word == 0);
   }
   hipMemcpy3DParms row(std::size_t y, std::size_t z) const {
     hipMemcpy3DParms copy = wanted_;
@@ -120,9 +120,19 @@ class Copy {
   }
 
  private:
-  bool has_gaps(const hipPitchedPtr& memory) const {
-    return (height_ > 1 && memory.pitch != memory.xsize) ||
-           (depth_ > 1 && slice_of(memory) != memory.xsize * height_);
+  // Of a copy with one array.
+  const hipPitchedPtr* memory() const {
+    if ((wanted_.srcArray != nullptr) == (wanted_.dstArray != nullptr)) return nullptr;
+    return wanted_.srcArray != nullptr ? &wanted_.dstPtr : &wanted_.srcPtr;
+  }
+  std::size_t element_bytes() const {
+    return wanted_.extent.width == 0 ? 1 : std::max<std::size_t>(memory()->xsize / wanted_.extent.width, 1);
+  }
+  bool is_misread(const hipPitchedPtr& memory) const {
+    const bool gaps = (height_ > 1 && memory.pitch != memory.xsize) ||
+                      (depth_ > 1 && slice_of(memory) != memory.xsize * height_);
+    if (!gaps || (find_rules() & kForgetsPitches) != 0) return gaps;
+    return memory.pitch % element_bytes() != 0 || slice_of(memory) % element_bytes() != 0;
   }
   static std::size_t slice_of(const hipPitchedPtr& memory) {
     return memory.pitch * std::max<std::size_t>(memory.ysize, 1);
@@ -146,31 +156,37 @@ class Copy {
   const std::size_t depth_;
 };
 
-hipError_t copy_one(hipMemcpy3DParms copy, hipStream_t stream) {
-  const hipError_t error = name_begins(copy);
-  return error != hipSuccess ? error : runtime.hipMemcpy3DAsync(&copy, stream);
+// One that the runtime understands.
+hipMemcpy3DParms as_named(hipMemcpy3DParms copy) {
+  if ((find_rules() & kForgetsOffsets) == 0) return copy;
+  if (copy.srcArray == nullptr) name_begin(copy.srcPtr, copy.srcPos);
+  if (copy.dstArray == nullptr) name_begin(copy.dstPtr, copy.dstPos);
+  return copy;
 }
 
-bool is_concerned(const hipMemcpy3DParms& copy) {
-  return (copy.srcArray != nullptr || copy.dstArray != nullptr) && find_rules() != kAsHip;
+hipError_t copy_one(const hipMemcpy3DParms& wanted, hipStream_t stream) {
+  const hipMemcpy3DParms copy = as_named(wanted);
+  return runtime.hipMemcpy3DAsync(&copy, stream);
 }
+
+bool has_array(const hipMemcpy3DParms& copy) { return copy.srcArray != nullptr || copy.dstArray != nullptr; }
 
 hipError_t copy_async(const hipMemcpy3DParms* wanted, hipStream_t stream) {
-  if (!is_concerned(*wanted)) return runtime.hipMemcpy3DAsync(wanted, stream);
+  if (!has_array(*wanted)) return runtime.hipMemcpy3DAsync(wanted, stream);
   const Copy copy(*wanted);
+  if (!copy.is_possible()) return hipErrorInvalidValue;
   if (!copy.goes_by_rows()) return copy_one(*wanted, stream);
   return copy.for_each_row([&](const hipMemcpy3DParms& row) { return copy_one(row, stream); });
 }
 
 hipError_t add_node(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* before, std::size_t count,
                     const hipMemcpy3DParms* wanted) {
-  if (!is_concerned(*wanted)) return runtime.hipGraphAddMemcpyNode(node, graph, before, count, wanted);
+  if (!has_array(*wanted)) return runtime.hipGraphAddMemcpyNode(node, graph, before, count, wanted);
   const Copy copy(*wanted);
   const bool by_rows = copy.goes_by_rows();
-  if (by_rows && !copy.is_one_row()) return hipErrorInvalidValue;  // a node is one copy
-  hipMemcpy3DParms made = by_rows ? copy.row(0, 0) : *wanted;
-  const hipError_t error = name_begins(made);
-  return error != hipSuccess ? error : runtime.hipGraphAddMemcpyNode(node, graph, before, count, &made);
+  if (!copy.is_possible() || (by_rows && !copy.is_one_row())) return hipErrorInvalidValue;  // one copy a node
+  const hipMemcpy3DParms made = as_named(by_rows ? copy.row(0, 0) : *wanted);
+  return runtime.hipGraphAddMemcpyNode(node, graph, before, count, &made);
 }
 
 hipError_t create(hipArray** array, const HIP_ARRAY3D_DESCRIPTOR* wish) {

@@ -4,12 +4,8 @@
 Most that were run natively on 5.2.3 (some 60) fail there as well. api_test.py --left-out --natively runs them.
 """
 
-_COPY_FORMS = "Forms/CopySemantics."
-
 # Of each runtime.
 _EVERYWHERE = {
-    "rows with gaps from arrays come without them, natively on 5.2.3, too (not known whose defect)": [
-        _COPY_FORMS + "*rray*", _COPY_FORMS + "*AtoH"],
     "AMD's runtime above ROCr makes no cubemaps": [
         "Array.CubemapsKeepTheirElements", "Surface.Cubemaps", "TextureReads.Faces*",
         "TextureReads.AViewOfACubemapHasAllFaces", "TextureReads.LayersOfCubemaps",

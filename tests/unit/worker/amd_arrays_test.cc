@@ -153,9 +153,43 @@ TEST_P(AmdArrays, MemoryThatTheRuntimeDoesNotKnowStaysAsItIs) {
 
 TEST_P(AmdArrays, NewerRuntimesGetWhatWasAskedFor) {
   version = 60'100'000;
-  ASSERT_EQ(run(parameters(allocation.data() + 1025, 64, true)), hipSuccess);
-  EXPECT_EQ(seen.back().srcPtr.ptr, allocation.data() + 1025);
+  ASSERT_EQ(run(parameters(allocation.data() + 1028, 64, true)), hipSuccess);
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen.back().srcPtr.ptr, allocation.data() + 1028);
   EXPECT_EQ(seen.back().srcPos.x, 0u);
+}
+
+// They count pitches in elements.
+TEST_P(AmdArrays, RowsBetweenTwoElementsAreCopiedOneByOne) {
+  version = 70'200'000;
+  const bool graph = GetParam();
+  constexpr std::size_t kPitch = kRowBytes + kElementBytes / 2;
+  ASSERT_EQ(run(parameters(&allocation[1028], kPitch, false)), graph ? hipErrorInvalidValue : hipSuccess);
+  ASSERT_EQ(seen.size(), graph ? 0u : kHeight);
+  for (std::size_t y = 0; y < seen.size(); ++y) {
+    EXPECT_EQ(seen[y].dstPtr.ptr, &allocation[1028 + y * kPitch]);
+    EXPECT_EQ(seen[y].srcPos.y, y);
+    EXPECT_EQ(seen[y].extent.height, 1u);
+  }
+  hipMemcpy3DParms slices = parameters(&allocation[1024], kElementBytes * 3 / 2, true);
+  slices.extent = {1, 1, 3};
+  slices.srcPtr.xsize = kElementBytes;
+  slices.srcPtr.ysize = 1;
+  seen.clear();
+  EXPECT_EQ(run(slices), graph ? hipErrorInvalidValue : hipSuccess);
+  EXPECT_EQ(seen.size(), graph ? 0u : 3u);
+}
+
+// Nothing of a copy is made whose later rows cannot be.
+TEST_P(AmdArrays, RowsBetweenTwoWordsAreRefused) {
+  for (const int each : {50'200'000, 60'100'000}) {
+    hip_ = amd_like_runtime();
+    mend_amd_arrays(hip_);
+    version = each;
+    EXPECT_EQ(run(parameters(&allocation[1024], kRowBytes + 2, true)), hipErrorInvalidValue) << each;
+    EXPECT_EQ(run(parameters(&allocation[1026], kRowBytes, false)), hipErrorInvalidValue) << each;
+  }
+  EXPECT_TRUE(seen.empty());
 }
 
 // Layers of lines lie along y, each is a copy, and in memory they lie a slice apart.
