@@ -11,20 +11,70 @@
 
 namespace tf::amd::isa {
 
+using FourWords = std::uint32_t __attribute__((vector_size(16)));
+
+// Whole: no other thread sees a part of it. Kernels count on that where the address is a multiple of the size:
+// rocPRIM's look-back has a flag and its value in 8 or 16 bytes. A compiler may split a memcpy, but not a
+// volatile access. (Of 16 bytes: on processors with AVX, Intel SDM volume 3A, section 9.1.1.)
+template <class T>
+bool is_aligned(const std::uint8_t* address) {
+  return reinterpret_cast<std::uintptr_t>(address) % sizeof(T) == 0;
+}
+template <class T>
+T load_whole(const std::uint8_t* from) {
+  T value;
+  if (is_aligned<T>(from)) return *reinterpret_cast<const volatile T*>(from);
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+template <class T>
+void store_whole(std::uint8_t* to, T value) {
+  if (is_aligned<T>(to))
+    *reinterpret_cast<volatile T*>(to) = value;
+  else
+    std::memcpy(to, &value, sizeof value);
+}
+
+template <int N>
+struct WholeWords {
+  std::uint32_t word[N];
+  static WholeWords load(const std::uint8_t* from) {
+    WholeWords all;
+    std::memcpy(&all, from, sizeof all);
+    return all;
+  }
+  void store(std::uint8_t* to) const { std::memcpy(to, this, sizeof *this); }
+};
+template <>
+inline WholeWords<2> WholeWords<2>::load(const std::uint8_t* from) {
+  return std::bit_cast<WholeWords<2>>(load_whole<std::uint64_t>(from));
+}
+template <>
+inline void WholeWords<2>::store(std::uint8_t* to) const {
+  store_whole(to, std::bit_cast<std::uint64_t>(*this));
+}
+template <>
+inline WholeWords<4> WholeWords<4>::load(const std::uint8_t* from) {
+  return std::bit_cast<WholeWords<4>>(load_whole<FourWords>(from));
+}
+template <>
+inline void WholeWords<4>::store(std::uint8_t* to) const {
+  store_whole(to, std::bit_cast<FourWords>(*this));
+}
+
 // N registers.
 template <int N>
 struct Words {
   static constexpr unsigned kBytes = 4 * N;
   static constexpr int kWords = N;
   static void load(const std::uint8_t* from, Row* to, int lane) {
-    std::uint32_t words[N];
-    std::memcpy(words, from, sizeof words);
-    for (int i = 0; i < N; ++i) to[i].lane[lane] = words[i];
+    const auto words = WholeWords<N>::load(from);
+    for (int i = 0; i < N; ++i) to[i].lane[lane] = words.word[i];
   }
   static void store(std::uint8_t* to, const Row* from, int lane) {
-    std::uint32_t words[N];
-    for (int i = 0; i < N; ++i) words[i] = from[i].lane[lane];
-    std::memcpy(to, words, sizeof words);
+    WholeWords<N> words;
+    for (int i = 0; i < N; ++i) words.word[i] = from[i].lane[lane];
+    words.store(to);
   }
   static void zero(Row* to, int lane) {
     for (int i = 0; i < N; ++i) to[i].lane[lane] = 0;
