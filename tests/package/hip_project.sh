@@ -31,10 +31,13 @@ way() {
     grep -q "^right: 1000 numbers; plain.cc is $plain\$" "$work/out" || {
       echo "$name, hip-remote $run:"; cat "$work/out"; exit 1; }
   done
-  # The library it was linked with is ours, in its new place.
+  # The libraries it was linked with are ours, in their new place.
   ldd "$work/$name/program" >"$work/out"
-  grep -q "=> $prefix/.*libamdhip64.so" "$work/out" || {
-    echo "$name: linked with another library"; cat "$work/out"; exit 1; }
+  local library
+  for library in libamdhip64 libhiprtc; do
+    grep -q "=> $prefix/.*$library.so" "$work/out" || {
+      echo "$name: linked with another $library"; cat "$work/out"; exit 1; }
+  done
   echo "built and run: $name"
   [ -n "$AGAIN" ] || return 0
   # Nothing is made again, and a header makes its sources again.

@@ -10,7 +10,7 @@ import sys
 
 from .failure import Failed
 
-NEWEST_CLANG = 40  # names clang++-15 to this are tried
+LATER_CLANGS = ['clang++-%d' % n for n in range(15, 41)]  # names that are tried
 WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')
 BANNER = re.compile(r'^(.*clang version |Target: |Thread model: |InstalledDir: |Configuration file: |Build config: '
                     r'|Found |Selected | \(in-process\))')
@@ -25,13 +25,20 @@ def words_of(line):
 
 
 def find_clang():
-    names = ['clang++-14', 'clang++'] + ['clang++-%d' % n for n in range(15, NEWEST_CLANG)]
     chosen = os.environ.get('HIPCC_CPU_CLANG')
-    for name in [chosen] if chosen else names:
+    for name in [chosen] if chosen else ['clang++-14', 'clang++', *LATER_CLANGS]:
         path = shutil.which(name)
         if path:
             return path
     raise Failed('%s is not installed (Debian: clang-14)' % (chosen or 'clang++'), 127)
+
+
+def another_clang(used):
+    """Words on the newest one that is installed, for users whose clang `used` has failed by itself; '' without one."""
+    newest = next((name for name in reversed(LATER_CLANGS) if shutil.which(name)), None)
+    if newest is None or os.path.realpath(shutil.which(newest)) == os.path.realpath(used):
+        return ''
+    return '; another one may compile it: HIPCC_CPU_CLANG=' + newest
 
 
 class Job:
@@ -88,8 +95,9 @@ class Runner:
         except OSError as problem:
             raise Failed('%s: %s' % (words[0], problem.strerror), 127) from None
         if code < 0:
-            raise Failed('%s was ended by signal %d (%s)'
-                         % (os.path.basename(words[0]), -code, signal.strsignal(-code)))
+            advice = another_clang(words[0]) if words[1:2] == ['-cc1'] else ''
+            raise Failed('%s was ended by signal %d (%s)%s'
+                         % (os.path.basename(words[0]), -code, signal.strsignal(-code), advice))
         if code:
             raise Failed(code=code)
 

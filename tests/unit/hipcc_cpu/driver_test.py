@@ -455,6 +455,18 @@ class Refusals(Case):
         self.write('main.hip', MAIN)
         self.assertIn('-lnone', self.hipcc('main.hip', '-lnone', status=1).stderr)
 
+    def test_clang_that_crashes(self):
+        """clang 14 and 15 do so on C++20 that newer ones compile."""
+        self.write('main.hip', '#pragma clang __debug crash\n')
+        newest = next((n for n in range(40, 14, -1) if shutil.which('clang++-%d' % n)), None)
+        done = self.hipcc('-c', 'main.hip', status=1, environment={'HIPCC_CPU_CLANG': 'clang++-14'})
+        self.assertIn('was ended by signal', done.stderr)
+        if newest:
+            self.assertIn('another one may compile it: HIPCC_CPU_CLANG=clang++-%d\n' % newest, done.stderr)
+            done = self.hipcc('-c', 'main.hip', status=1, environment={'HIPCC_CPU_CLANG': 'clang++-%d' % newest})
+            self.assertIn('was ended by signal', done.stderr)
+        self.assertTrue(newest is None or 'another one' not in done.stderr, done.stderr)
+
     def test_nowhere_to_write(self):
         self.write('main.hip', MAIN)
         self.hipcc('--genco', 'main.hip', '-o', 'missing/main.co', status=1)
