@@ -184,6 +184,14 @@ constexpr Decoder kGfx90aDecoders[] = {{14, "gfx90a"}};
 constexpr Decoder kGfx942Decoders[] = {{17, "gfx942"}, {15, "gfx940"}};
 constexpr Decoder kGfx1100Decoders[] = {{15, "gfx1100"}};
 
+constexpr Processor cdna3(std::string_view name) {
+  return {.name = name,
+          .decoders = kGfx942Decoders,
+          .names = kGfx942Names,
+          .flat_scratch = kFlatScratchLo,
+          .preloads = true};
+}
+
 constexpr Processor kProcessors[] = {
     {.name = "gfx90a",
      .decoders = kGfx90aDecoders,
@@ -191,16 +199,8 @@ constexpr Processor kProcessors[] = {
      .images = ImageLayout::kGfx9,
      .moves_lanes_of_b = true,
      .preloads = true},
-    {.name = "gfx940",
-     .decoders = kGfx942Decoders,
-     .names = kGfx942Names,
-     .flat_scratch = kFlatScratchLo,
-     .preloads = true},
-    {.name = "gfx942",
-     .decoders = kGfx942Decoders,
-     .names = kGfx942Names,
-     .flat_scratch = kFlatScratchLo,
-     .preloads = true},
+    cdna3("gfx940"),
+    cdna3("gfx942"),
     {.name = "gfx1100",
      .decoders = kGfx1100Decoders,
      .names = kGfx11Names,

@@ -37,8 +37,8 @@ struct Processor {
   int permute_lanes = 64;                      // ds_permute and ds_bpermute reach so many
   ImageLayout images = ImageLayout::kNone;
   bool filters_depth = false;  // linear filters of images of three axes
-  bool moves_lanes_of_b =
-      false;              // blgp of every MFMA but of doubles; else of some, and of doubles it negates
+  // blgp of an MFMA moves lanes of B, unless they are doubles. False: of some only, and doubles it negates.
+  bool moves_lanes_of_b = false;
   bool preloads = false;  // arguments into registers when a kernel begins
 };
 
