@@ -146,16 +146,16 @@ NEWER = {
         'libhipsolver0-tests': 'libhipsolver0-tests', 'libhipfft0-tests': 'libhipfft0-tests',
         'librocprim-tests': 'librocprim-tests', 'libhipcub-tests': 'libhipcub-tests',
         'librocthrust-tests': 'librocthrust-tests'}}
-# What their small cases are called there.
-RENAMED = {('sid', 'test_device_radix_sort'): ('Id55/*.SortKeys', 'Id56/*.SortPairs'),
+# What their small cases are called there; nothing: the package does not have the program.
+RENAMED = {('sid', 'test_device_scan'): (),
+           ('sid', 'test_device_radix_sort'): ('Id55/*.SortKeys', 'Id56/*.SortPairs'),
            ('experimental', 'test_device_radix_sort'): ('Id69/*.SortKeys', 'Id70/*.SortPairs'),
            ('sid', 'test_hipcub_device_radix_sort'): ('Id54/*.SortKeys',),
            ('experimental', 'test_hipcub_device_radix_sort'): ('Id54/*.SortKeys',)}
 ON_GFX90A += tuple(dataclasses.replace(one, package=packages[one.package], suite=suite,
                                        cases=RENAMED.get((suite, one.program), one.cases))
                    for suite, packages in NEWER.items() for one in ON_GFX90A
-                   if one.suite == 'trixie' and one.package in packages and
-                   (suite, one.program) != ('sid', 'test_device_scan'))  # not in the package
+                   if one.suite == 'trixie' and one.package in packages and RENAMED.get((suite, one.program), True))
 ALL = ON_GFX90A + tuple(dataclasses.replace(one, isa='gfx1100') for one in ON_GFX90A
                         if one.program in ON_GFX1100 and (one.suite == 'trixie' or one.ours))
 
