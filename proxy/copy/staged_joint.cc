@@ -20,9 +20,9 @@
 
 #include "proxy/copy/on_device.h"
 #include "proxy/copy/staged.h"
-#include "proxy/copy/streaming_copy.h"
 #include "transport/base/pause.h"
 #include "transport/base/spin.h"
+#include "transport/base/streaming_copy.h"
 
 namespace tf::proxy {
 namespace {

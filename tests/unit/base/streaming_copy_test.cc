@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proxy/copy/streaming_copy.h"
+#include "transport/base/streaming_copy.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-namespace tf::proxy {
+namespace tf {
 namespace {
 
 constexpr std::size_t kAround = 64;
@@ -31,4 +31,4 @@ TEST(StreamingCopy, CopiesAllBytesAndNoneAround) {
 }
 
 }  // namespace
-}  // namespace tf::proxy
+}  // namespace tf

@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-namespace tf::proxy {
+namespace tf {
 
 #if defined(__x86_64__)
 
@@ -46,4 +46,4 @@ inline void streaming_copy(std::byte* target, const std::byte* source, std::size
 
 #endif
 
-}  // namespace tf::proxy
+}  // namespace tf
