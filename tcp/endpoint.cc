@@ -221,6 +221,13 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
     return failed() ? Result<std::size_t>(status()) : Result<std::size_t>(std::size_t{0});
   }
 
+  void expect_device_reads(std::span<std::byte> memory) override {
+    if (pieces_ != nullptr) pieces_->incoming().expect_device_reads(memory);
+  }
+  void forget(std::span<std::byte> memory) override {
+    if (pieces_ != nullptr) pieces_->incoming().forget(memory);
+  }
+
   Status posted(Status result) override {
     bulk_lane_->note_post();
     waker_.notify();

@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport/base/streaming_copy.h"
+
 namespace tf::tcp {
 namespace {
 
 constexpr std::size_t kDiscardBytes = 64 * 1024;
+constexpr std::size_t kBounceBytes = 128 * 1024;  // stays in the second cache
 
 }  // namespace
 
@@ -63,6 +66,12 @@ void PieceLane::receive_into_scratch(std::size_t bytes) {
   io_.receiver->start(std::span(scratch_).first(std::min(bytes, kDiscardBytes)));
 }
 
+void PieceLane::receive_into_bounce(std::span<std::byte> target) {
+  bounce_.resize(kBounceBytes);
+  beyond_bounce_ = target.data();
+  io_.receiver->start(std::span(bounce_).first(std::min(target.size(), kBounceBytes)));
+}
+
 // False: the piece is not announced yet, or its memory is not reserved.
 Result<bool> PieceLane::begin_body() {
   if (!taken_.ready) {
@@ -78,8 +87,11 @@ Result<bool> PieceLane::begin_body() {
   const IncomingStripes::Place place =
       parts_.incoming.place(in_.stripe, in_.offset + landed_, in_.bytes - landed_);
   if (place.bytes == 0) return false;
+  beyond_bounce_ = nullptr;
   if (place.target.empty())
     receive_into_scratch(place.bytes);
+  else if (place.is_streamed)
+    receive_into_bounce(place.target);
   else
     io_.receiver->start(place.target);
   return true;
@@ -91,6 +103,7 @@ void PieceLane::take_body(std::size_t bytes) {
   landed_ += bytes;
   if (landed_ == in_.bytes) in_header_ = 0;
   if (skipped) return;
+  if (beyond_bounce_ != nullptr) streaming_copy(beyond_bounce_, bounce_.data(), bytes);
   if (parts_.incoming.land(in_.stripe, offset, bytes)) parts_.listener.transfer_ended();
   if (landed_ == in_.bytes) parts_.listener.piece_landed(in_);
 }

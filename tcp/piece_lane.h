@@ -66,6 +66,7 @@ class PieceLane final : public LaneThread {
   Result<std::size_t> receive_body();
   Result<bool> begin_body();
   void receive_into_scratch(std::size_t bytes);
+  void receive_into_bounce(std::span<std::byte> target);
   void take_body(std::size_t bytes);
   Result<std::size_t> send_part(std::span<const std::byte> part, bool is_body);
   void release_sent();
@@ -82,6 +83,10 @@ class PieceLane final : public LaneThread {
   IncomingStripes::Taken taken_;
   std::size_t landed_ = 0;          // bytes of the piece
   std::vector<std::byte> scratch_;  // where discarded bytes go
+  // What is for a device is received here, and streamed from here to its place past this core's caches: the
+  // kernel's copies stay in them. Made when first needed.
+  std::vector<std::byte> bounce_;
+  std::byte* beyond_bounce_ = nullptr;  // its place; null: it is received there
   // Out:
   struct Segment {
     std::uint64_t send = 0;  // 0: a header

@@ -10,6 +10,9 @@ namespace tf::tcp {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
+// Where a device reads longer stripes, the lanes are slower than it all the same, and streaming would cost
+// them a tenth.
+constexpr std::size_t kStreamedStripeMax = 16 << 20;
 
 }  // namespace
 
@@ -133,15 +136,28 @@ Result<bool> IncomingStripes::reserve() {
     }
     const auto bytes =
         static_cast<std::size_t>(std::min<std::uint64_t>(incoming->bytes, stripe.bytes - stripe.reserved));
-    stripe.segments.push_back({.begin = stripe.reserved,
-                               .bytes = bytes,
-                               .target = incoming->is_discard ? nullptr : incoming->target.data(),
-                               .receive = incoming->id});
+    std::byte* const target = incoming->is_discard ? nullptr : incoming->target.data();
+    stripe.segments.push_back(
+        {.begin = stripe.reserved,
+         .bytes = bytes,
+         .target = target,
+         .is_streamed = stripe.bytes <= kStreamedStripeMax && device_reads_.holds(target),
+         .receive = incoming->id});
     queue_.hand_over_receive(stripe.tag, bytes);
     stripe.reserved += bytes;
     news_.fetch_add(1, std::memory_order_seq_cst);
   }
   return true;
+}
+
+void IncomingStripes::expect_device_reads(std::span<std::byte> memory) {
+  const MutexLock lock(mutex_);
+  device_reads_.add(memory);
+}
+
+void IncomingStripes::forget(std::span<std::byte> memory) {
+  const MutexLock lock(mutex_);
+  device_reads_.remove(memory);
 }
 
 bool IncomingStripes::full() const {
@@ -205,7 +221,8 @@ IncomingStripes::Place IncomingStripes::place(std::uint64_t number, std::uint64_
   const Stripe& stripe = found->second;
   const Segment& segment = segment_at(stripe, offset);
   const std::size_t skipped = static_cast<std::size_t>(offset) - segment.begin;
-  Place place{.target = {}, .bytes = std::min(bytes, segment.bytes - skipped)};
+  Place place{
+      .target = {}, .bytes = std::min(bytes, segment.bytes - skipped), .is_streamed = segment.is_streamed};
   if (segment.target != nullptr) place.target = {segment.target + skipped, place.bytes};
   return place;
 }

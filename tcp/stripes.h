@@ -21,6 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tcp/device_reads.h"
 #include "tcp/piece.h"
 #include "tcp/unconfirmed.h"
 #include "transport/base/mutex.h"
@@ -105,6 +106,9 @@ class IncomingStripes {
   // failure is kProtocol: nobody asked for it.
   Result<bool> reserve();
   bool full() const;
+  // What is reserved there from now on, of short stripes, is streamed. forget(): of the same span.
+  void expect_device_reads(std::span<std::byte> memory);
+  void forget(std::span<std::byte> memory);
   // Some stripe of this tag is not complete.
   bool has_open(std::uint64_t tag) const;
 
@@ -123,6 +127,7 @@ class IncomingStripes {
   struct Place {
     std::span<std::byte> target;  // empty for a discard
     std::size_t bytes = 0;        // 0: not reserved yet
+    bool is_streamed = false;     // past this core's caches: a device reads it next
   };
   // Where the bytes at `offset` of a stripe go; at most `bytes` of them. REQUIRES: they were taken, are not
   // skipped, and have not landed.
@@ -137,7 +142,8 @@ class IncomingStripes {
     std::size_t begin = 0;  // in the stripe
     std::size_t bytes = 0;
     std::byte* target = nullptr;  // null: discard
-    std::uint64_t receive = 0;    // BulkQueue::Incoming::id
+    bool is_streamed = false;
+    std::uint64_t receive = 0;  // BulkQueue::Incoming::id
   };
   struct Stripe {
     std::uint64_t tag = 0;
@@ -157,6 +163,7 @@ class IncomingStripes {
   mutable Mutex mutex_;
   std::unordered_map<std::uint64_t, Stripe> stripes_ TF_GUARDED_BY(mutex_);  // by number; not complete
   std::uint64_t last_ TF_GUARDED_BY(mutex_) = 0;
+  DeviceReads device_reads_ TF_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> news_{0};
 };
 

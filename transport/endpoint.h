@@ -116,6 +116,11 @@ class BulkPlane {
   virtual void remember(std::span<std::byte> memory) { static_cast<void>(memory); }
   virtual void forget(std::span<std::byte> memory) { static_cast<void>(memory); }
 
+  // Hint: a device reads next what arrives in `memory`, so it need not stay in this host's caches, where a
+  // device fetches it more slowly (transport/base/streaming_copy.h). Until forget() of the same span. Any
+  // thread.
+  virtual void expect_device_reads(std::span<std::byte> memory) { static_cast<void>(memory); }
+
   // Registers device memory, whole pages: the bytes from `offset` on in the dma-buf `dmabuf`. `memory` is its
   // address range for that device; the processor need not be able to access it. Afterwards transfers may name
   // it. Its bytes then move between the wire and that device, and no processor here touches them. Ends with

@@ -47,17 +47,21 @@ void send_in_pieces(Peer& peer, std::uint64_t tag, const std::vector<std::size_t
   for (const BulkCompletion& completion : done) ASSERT_OK(peer.await(completion));
 }
 
-void receive_in_pieces(Peer& peer, std::uint64_t tag, const std::vector<std::size_t>& pieces) {
+// `for_device`: a device reads next what arrives, or so the transport is told.
+void receive_in_pieces(Peer& peer, std::uint64_t tag, const std::vector<std::size_t>& pieces,
+                       bool for_device = false) {
   std::vector<std::byte> target(std::accumulate(pieces.begin(), pieces.end(), std::size_t{0}));
   std::deque<BulkCompletion> done;
   const CloseOnFailure guard(peer);
   ASSERT_FALSE(peer.is_closed());
+  if (for_device) peer.bulk().expect_device_reads(target);
   std::size_t at = 0;
   for (const std::size_t piece : pieces) {
     ASSERT_OK(peer.bulk().receive(tag, std::span(target).subspan(at, piece), done.emplace_back()));
     at += piece;
   }
   for (const BulkCompletion& completion : done) ASSERT_OK(peer.await(completion));
+  if (for_device) peer.bulk().forget(target);
   ASSERT_EQ(test::find_mismatch(target, tag), test::kNoMismatch) << "tag " << tag;
 }
 
@@ -100,6 +104,21 @@ TEST_P(Bulk, PiecesNeedNotMatch) {
     Peer peer(std::move(endpoint));
     for (std::size_t from = 0; from < cuts.size(); ++from)
       for (std::size_t to = 0; to < cuts.size(); ++to) receive_in_pieces(peer, tag_of(from, to), cuts[to]);
+    part(peer);
+  };
+  run(client, server);
+}
+
+TEST_P(Bulk, WhatADeviceReadsNextArrivesWhole) {
+  const std::vector<std::size_t> odd = {1, 262'145, 4095, 3 * kMiB + 5, 300'001, 17 * kMiB + 3};
+  const auto client = [&](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    for (std::uint64_t tag = 1; tag <= 3; ++tag) send_in_pieces(peer, tag, odd);
+    part(peer);
+  };
+  const auto server = [&](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    for (std::uint64_t tag = 1; tag <= 3; ++tag) receive_in_pieces(peer, tag, odd, true);
     part(peer);
   };
   run(client, server);

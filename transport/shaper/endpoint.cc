@@ -76,6 +76,9 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
   Result<std::size_t> move_payload() override;
   void remember(std::span<std::byte> memory) override { inside_->bulk().remember(memory); }
   void forget(std::span<std::byte> memory) override { inside_->bulk().forget(memory); }
+  void expect_device_reads(std::span<std::byte> memory) override {
+    inside_->bulk().expect_device_reads(memory);
+  }
   void refuse_unasked() override { inside_->bulk().refuse_unasked(); }
   void keep_open(std::uint64_t tag, bool open) override { inside_->bulk().keep_open(tag, open); }
   Status remember_device(std::span<std::byte> memory, int dmabuf, std::uint64_t offset) override {

@@ -33,6 +33,7 @@ class CountedBulk final : public BulkPlane {
   void keep_open(std::uint64_t tag, bool open) override { plane_.keep_open(tag, open); }
   void remember(std::span<std::byte> memory) override { plane_.remember(memory); }
   void forget(std::span<std::byte> memory) override { plane_.forget(memory); }
+  void expect_device_reads(std::span<std::byte> memory) override { plane_.expect_device_reads(memory); }
   Status remember_device(std::span<std::byte> memory, int dmabuf, std::uint64_t offset) override {
     return plane_.remember_device(memory, dmabuf, offset);
   }

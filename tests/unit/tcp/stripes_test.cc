@@ -175,6 +175,50 @@ TEST(StripeHeaders, EveryFlippedBitIsRefused) {
   EXPECT_FALSE(validate_stripe(1, kPieceBytesMax + 1).is_ok());
 }
 
+// Streaming costs the lane a tenth: long stripes are not worth it.
+TEST_F(Stripes, ShortOnesAreStreamedToWhereADeviceReads) {
+  std::vector<std::byte> memory(2 * kPiece);
+  const std::span<std::byte> staging = std::span(memory).first(kPiece);
+  incoming_.expect_device_reads(staging);
+  ASSERT_TRUE(queue_.receive(1, memory, done_[0]).is_ok());
+  incoming_.open(1, kPiece / 2, kPiece);
+  ASSERT_TRUE(incoming_.reserve().value());
+  EXPECT_TRUE(incoming_.place(1, 0, kPiece).is_streamed);
+
+  ASSERT_TRUE(queue_.receive(2, std::span(memory).last(kPiece), done_[1]).is_ok());
+  incoming_.open(2, kPiece, kPiece);
+  ASSERT_TRUE(incoming_.reserve().value());
+  EXPECT_FALSE(incoming_.place(2, 0, kPiece).is_streamed) << "it is not staging";
+
+  incoming_.forget(staging);
+  ASSERT_TRUE(queue_.receive(3, staging, done_[2]).is_ok());
+  incoming_.open(3, kPiece, kPiece);
+  ASSERT_TRUE(incoming_.reserve().value());
+  EXPECT_FALSE(incoming_.place(3, 0, kPiece).is_streamed) << "it is forgotten";
+}
+
+TEST_F(Stripes, LongOnesAreNotStreamed) {
+  std::vector<std::byte> memory(17U << 20);
+  incoming_.expect_device_reads(memory);
+  ASSERT_TRUE(queue_.receive(1, memory, done_[0]).is_ok());
+  incoming_.open(1, memory.size(), kPieceBytesMax);
+  ASSERT_TRUE(incoming_.reserve().value());
+  EXPECT_FALSE(incoming_.place(1, 0, kPieceBytesMax).is_streamed);
+}
+
+TEST(DeviceReads, AreBounded) {
+  DeviceReads reads;
+  std::vector<std::byte> memory(kDeviceReadsMax + 1);
+  for (std::byte& each : memory) reads.add(std::span(&each, 1));
+  EXPECT_TRUE(reads.holds(&memory.front()));
+  EXPECT_FALSE(reads.holds(&memory.back())) << "a hint too many";
+  EXPECT_FALSE(reads.holds(nullptr));
+  reads.remove(std::span(memory).first(1));
+  reads.add(std::span(memory).last(1));
+  EXPECT_FALSE(reads.holds(&memory.front()));
+  EXPECT_TRUE(reads.holds(&memory.back()));
+}
+
 TEST(StripeSizes, EachLaneGetsAPieceAndEachPieceIsWorthIt) {
   EXPECT_EQ(piece_bytes_for(kStripedBytesMin, 0, 8), kPieceBytesMin);
   EXPECT_EQ(piece_bytes_for(1 << 20, 0, 6), 172U << 10) << "evenly, in whole pages";
