@@ -184,6 +184,7 @@ Result<std::size_t> BulkLane::send_header() {
   Result<std::size_t> sent = step_out(std::as_bytes(std::span(&out_, 1)).subspan(out_header_), false);
   if (!sent) return sent;
   out_header_ += *sent;
+  if (out_header_ == sizeof out_ && out_.flags == kChunkStripe) pieces_->wake_for_stripes();
   if (out_header_ == sizeof out_ && out_.flags == kChunkAbort) {
     queue_.sent_abort();
     out_pinned_ = false;

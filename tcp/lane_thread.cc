@@ -4,12 +4,14 @@
 
 #include <array>
 
+#include "transport/base/pause.h"
 #include "transport/base/thread.h"
 
 namespace tf::tcp {
 namespace {
 
-constexpr int kSleepMax_ms = 60'000;  // wake-ups do not depend on it
+constexpr int kSleepMax_ms = 60'000;    // wake-ups do not depend on it
+constexpr unsigned kLooksPerCall = 16;  // at memory, while spinning: as long as one system call takes
 
 }  // namespace
 
@@ -57,12 +59,13 @@ void LaneThread::run() {
   finish(why);
 }
 
-// A broken send alone ends nothing: bytes that the peer sent before it left are still to be read.
+// What is to be sent comes first: while nothing comes, receiving is a system call in vain. A broken send
+// alone ends nothing: bytes that the peer sent before it left are still to be read.
 Result<std::size_t> LaneThread::move() {
   again_ = false;
+  Result<std::size_t> out = move_out();
   Result<std::size_t> in = move_in();
   if (!in) return in;
-  Result<std::size_t> out = move_out();
   if (!out && *in == 0) return out;
   return *in + (out ? *out : 0);
 }
@@ -73,8 +76,10 @@ void LaneThread::finish(const Status& why) {
   tell_end(why);
 }
 
+bool LaneThread::has_call() { return ending_.load(std::memory_order_seq_cst) || again_ || has_work(); }
+
 bool LaneThread::is_called() {
-  if (ending_.load(std::memory_order_seq_cst) || again_ || has_work()) return true;
+  if (has_call()) return true;
   std::array<pollfd, 2> entries = {input(), output()};
   return ::poll(entries.data(), entries.size(), 0) > 0;
 }
@@ -82,7 +87,11 @@ bool LaneThread::is_called() {
 void LaneThread::await() {
   const auto start = SpinBudget::Clock::now();
   bool found = false;
-  for (Spin spin(spin_, start); !found && spin.go_on(SpinBudget::Clock::now());) found = is_called();
+  for (Spin spin(spin_, start); !found && spin.go_on(SpinBudget::Clock::now()); found = found || is_called())
+    for (unsigned look = 0; look < kLooksPerCall && !found; ++look) {
+      spin_pause();
+      found = has_call();
+    }
   if (!found) {
     const int seat = waker_.arm();
     if (!is_called()) {

@@ -59,6 +59,8 @@ class LaneThread {
   Status why_end() const;
   void finish(const Status& why);
   void await();
+  bool has_call();
+  // The same, or the kernel has something.
   bool is_called();
 
   net::Waker waker_;

@@ -77,13 +77,14 @@ PieceLanes::Announced PieceLanes::take_stripe(std::uint64_t id, std::span<const 
   const std::size_t piece_bytes = piece_bytes_for(stripe.size(), outgoing_.backlog(), std::max(count(), 1U));
   queue_.hand_over_send(stripe.size());  // before any lane can have sent some
   outgoing_.add(id, stripe, piece_bytes);
-  wake_some((stripe.size() + piece_bytes - 1) / piece_bytes);
+  untold_ += (stripe.size() + piece_bytes - 1) / piece_bytes;
   return {.bytes = static_cast<std::uint32_t>(stripe.size()),
           .piece_bytes = static_cast<std::uint32_t>(piece_bytes)};
 }
 
 // One for each piece, of those that are not lost. Who loses one wakes the others.
-void PieceLanes::wake_some(std::size_t pieces) {
+void PieceLanes::wake_for_stripes() {
+  const std::size_t pieces = std::exchange(untold_, 0);
   std::size_t woken = 0;
   for (std::size_t seen = 0; seen < lanes_.size() && woken < pieces; ++seen) {
     PieceLane& lane = *lanes_[next_++ % lanes_.size()];

@@ -70,8 +70,9 @@ class PieceLanes final : private PieceLane::Listener, private ReceiptLane::Liste
     std::uint32_t piece_bytes = 0;
   };
   // Takes a stripe from the front of `source`, which is what is left of the queue's next send, `id`. The
-  // caller announces it.
+  // caller announces it, and then calls wake_for_stripes(): the peer has no place for pieces before.
   Announced take_stripe(std::uint64_t id, std::span<const std::byte> source);
+  void wake_for_stripes();
   IncomingStripes& incoming() { return incoming_; }
   // Memory was reserved, or a stripe announced.
   void wake_stalled();
@@ -85,7 +86,6 @@ class PieceLanes final : private PieceLane::Listener, private ReceiptLane::Liste
   void lane_ended(const PieceLane& lane, const Status& why) override;
   Status take_receipt(const Receipt& receipt) override;
   void receipts_ended(const Status& why) override;
-  void wake_some(std::size_t pieces);
   void lose(const PieceLane& lane, const Status& why);
   void set_over(const Status& why);
 
@@ -98,6 +98,7 @@ class PieceLanes final : private PieceLane::Listener, private ReceiptLane::Liste
   std::atomic<unsigned> alive_{0};
   std::atomic<std::size_t> holders_{1};  // the bulk lane
   std::size_t next_ = 0;                 // whom to wake first; the mover's
+  std::size_t untold_ = 0;               // pieces for which no lane was woken; the mover's
   std::atomic<bool> over_{false};        // release after why_
   mutable Mutex mutex_;
   Status why_ TF_GUARDED_BY(mutex_);

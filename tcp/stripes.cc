@@ -3,16 +3,18 @@
 #include "tcp/stripes.h"
 
 #include <algorithm>
-#include <bit>
 #include <iterator>
 
 namespace tf::tcp {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kPiecesPerLane = 3;  // of what is left to send: who is quick takes a fourth
 // Where a device reads longer stripes, the lanes are slower than it all the same, and streaming would cost
 // them a tenth.
 constexpr std::size_t kStreamedStripeMax = 16 << 20;
+
+constexpr std::size_t divided_up(std::size_t whole, std::size_t part) { return (whole + part - 1) / part; }
 
 }  // namespace
 
@@ -24,9 +26,12 @@ Status validate_stripe(std::uint64_t bytes, std::uint64_t piece_bytes) {
 }
 
 std::size_t piece_bytes_for(std::size_t bytes, std::size_t backlog, unsigned lanes) {
-  const std::size_t share = (bytes + backlog) / lanes;
-  const std::size_t pages = (share + kPageBytes - 1) / kPageBytes;
-  return std::clamp(backlog == 0 ? pages * kPageBytes : std::bit_ceil(share), kPieceBytesMin, kPieceBytesMax);
+  const std::size_t shares = lanes == 1 ? 1 : kPiecesPerLane * lanes;
+  const std::size_t wanted = std::clamp((bytes + backlog) / shares, kPieceBytesMin, kPieceBytesMax);
+  std::size_t pieces = std::max((bytes + wanted / 2) / wanted, divided_up(bytes, kPieceBytesMax));
+  if (backlog == 0 && pieces > lanes) pieces = divided_up(pieces, lanes) * lanes;
+  const std::size_t pages = divided_up(divided_up(bytes, pieces), kPageBytes);
+  return std::clamp(pages * kPageBytes, kPieceBytesMin, kPieceBytesMax);
 }
 
 // --- Outgoing -------------------------------------------------------------------------------------------
