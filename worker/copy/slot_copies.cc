@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "transport/base/spin.h"
 #include "worker/copy/array_copies.h"
 
 namespace tf::worker {
@@ -23,6 +24,7 @@ constexpr std::size_t kOutgoingPerCopyMax = kLargeSlots - 2;
 constexpr std::uint64_t kPageBytes = 4096;
 constexpr std::uint64_t kQuarterBytesMin = 256 << 10;  // each quarter costs two calls of the runtime
 constexpr auto kPatienceMin = std::chrono::nanoseconds(10us);
+constexpr auto kSoon = 100us;  // the device takes 12 us for 256 KiB
 constexpr auto kPatienceMax = std::chrono::nanoseconds(500us);
 
 // A short copy goes in quarters: the device copies one while the next one is on its way.
@@ -39,21 +41,21 @@ hipError_t transfer_error(const Status& status) {
 }
 
 SlotCopies::SlotCopies(const protocol::HipTable& hip, OwnCalls& own_calls, BulkPlane& bulk, Life& life,
-                       Mover& mover, const Arrays& arrays)
+                       Mover& mover, const Arrays& arrays, DeviceMemory device)
     : hip_(hip),
       own_calls_(own_calls),
       bulk_(bulk),
       life_(life),
       mover_(mover),
       arrays_(arrays),
-      staging_(hip, own_calls, bulk),
+      staging_(hip, own_calls, bulk, device),
       deliveries_(staging_, bulk, life),
       patience_(kPatienceMin) {}
 
-StagingSlots::Slot* SlotCopies::acquire(std::size_t bytes, hipError_t& error) {
+StagingSlots::Slot* SlotCopies::acquire(std::size_t bytes, Reuse reuse, hipError_t& error) {
   StagingSlots::Slot* slot = nullptr;
   const bool alive = life_.wait_until([&] {
-    slot = staging_.acquire(bytes, error);
+    slot = staging_.acquire(bytes, reuse, error);
     return slot != nullptr || error != hipSuccess;
   });
   if (!alive) error = hipErrorUnknown;
@@ -124,8 +126,8 @@ hipError_t SlotCopies::to_device(const Box& box, StreamRef stream, std::uint64_t
   while (!life_.ending() && (!receiving.empty() || (piece && error == hipSuccess))) {
     // Keep as many receives posted as there are slots; block for a slot only when nothing else is to do.
     while (piece && error == hipSuccess) {
-      StagingSlots::Slot* slot =
-          receiving.empty() ? acquire(piece->bytes(), error) : staging_.acquire(piece->bytes(), error);
+      StagingSlots::Slot* slot = receiving.empty() ? acquire(piece->bytes(), Reuse::kSoon, error)
+                                                   : staging_.acquire(piece->bytes(), Reuse::kSoon, error);
       if (slot == nullptr) break;
       slot->transfer.emplace();
       const Status posted = bulk_.receive(tag, slot->memory().first(piece->bytes()), *slot->transfer);
@@ -148,7 +150,7 @@ hipError_t SlotCopies::to_device(const Box& box, StreamRef stream, std::uint64_t
 
 hipError_t SlotCopies::in_turn(const Box& piece, StreamRef stream, const Stop& stop) {
   hipError_t error = hipSuccess;
-  StagingSlots::Slot* slot = acquire(static_cast<std::size_t>(piece.bytes()), error);
+  StagingSlots::Slot* slot = acquire(static_cast<std::size_t>(piece.bytes()), Reuse::kSoon, error);
   if (slot == nullptr) return error;
   error = stop(slot->memory().first(static_cast<std::size_t>(piece.bytes())));
   if (error != hipSuccess) {
@@ -173,7 +175,7 @@ hipError_t SlotCopies::inline_to_device(std::uint64_t target, std::span<const st
                                         StreamRef stream) {
   if (payload.empty()) return hipSuccess;
   hipError_t error = hipSuccess;
-  StagingSlots::Slot* slot = acquire(payload.size(), error);
+  StagingSlots::Slot* slot = acquire(payload.size(), Reuse::kSoon, error);
   if (slot == nullptr) return error;
   std::memcpy(slot->memory().data(), payload.data(), payload.size());
   slot->transfer.emplace();
@@ -187,7 +189,7 @@ hipError_t SlotCopies::from_device(const Box& box, StreamRef stream, std::uint64
   for (auto piece = pieces.next(); piece && error == hipSuccess; piece = pieces.next()) {
     if (!life_.wait_until([&] { return deliveries_.under_way(tag) < kOutgoingPerCopyMax; }))
       return hipErrorUnknown;
-    StagingSlots::Slot* slot = acquire(piece->bytes(), error);
+    StagingSlots::Slot* slot = acquire(piece->bytes(), Reuse::kLate, error);
     if (slot == nullptr) break;
     piece->target = packed_at(graph::address_of(slot->memory().data()), *piece);
     error = copy_in_stream(*piece, hipMemcpyDeviceToHost, stream);
@@ -198,7 +200,7 @@ hipError_t SlotCopies::from_device(const Box& box, StreamRef stream, std::uint64
       break;
     }
     deliveries_.add({slot, piece->bytes(), tag});
-    patience_ = kPatienceMin;
+    note_move();
   }
   if (error != hipSuccess) deliveries_.fail(tag, error);
   return error;
@@ -239,8 +241,22 @@ void SlotCopies::progress() {
   if (!deliveries_.pending()) return;
   looks_.fetch_add(1, std::memory_order_relaxed);  // only compared
   const bool moved = deliveries_.progress([this](StagingSlots::Slot* slot) { staging_.release(slot); });
-  patience_ = moved ? kPatienceMin : std::min(patience_ * 2, kPatienceMax);
-  if (moved) mover_.drive();
+  if (!moved) {
+    patience_ = std::min(patience_ * 2, kPatienceMax);
+    return;
+  }
+  note_move();
+  mover_.drive();
+}
+
+void SlotCopies::note_move() {
+  patience_ = kPatienceMin;
+  moved_ = Clock::now();
+}
+
+// In a crowd others would run meanwhile.
+bool SlotCopies::expects_soon() const {
+  return deliveries_.pending() && !CrowdSign::is_up() && Clock::now() - moved_ < kSoon;
 }
 
 void SlotCopies::help() {

@@ -45,7 +45,7 @@ class SlotCopies {
  public:
   // All outlive it.
   SlotCopies(const protocol::HipTable& hip, OwnCalls& own_calls, BulkPlane& bulk, Life& life, Mover& mover,
-             const Arrays& arrays);
+             const Arrays& arrays, DeviceMemory device);
   SlotCopies(const SlotCopies&) = delete;
   SlotCopies& operator=(const SlotCopies&) = delete;
 
@@ -78,10 +78,13 @@ class SlotCopies {
   // Sends what the device has delivered, if the executor has not looked since the last call. Any thread, one
   // at a time.
   void help();
-  // How long the executor may sleep before it should check again.
+  // Some of it is about to come from the device: the executor looks again at once, without sleeping.
+  bool expects_soon() const;
+  // How long the executor may sleep otherwise before it should check again.
   std::chrono::nanoseconds patience() const { return patience_; }
 
  private:
+  using Clock = std::chrono::steady_clock;
   // A piece of a box that is received into a slot.
   struct Incoming {
     StagingSlots::Slot* slot = nullptr;
@@ -90,7 +93,8 @@ class SlotCopies {
 
   // Waits until the stream's work is done. Returns its failure; hipErrorNotReady: the session ends instead.
   hipError_t finish(StreamRef stream);
-  StagingSlots::Slot* acquire(std::size_t bytes, hipError_t& error);
+  StagingSlots::Slot* acquire(std::size_t bytes, Reuse reuse, hipError_t& error);
+  void note_move();
   hipError_t land(const Incoming& incoming, StreamRef stream, hipError_t so_far);
 
   const protocol::HipTable& hip_;
@@ -105,6 +109,7 @@ class SlotCopies {
   std::uint64_t looks_seen_ = 0;         // help()'s
   std::list<BulkCompletion> discards_;
   std::chrono::nanoseconds patience_;
+  Clock::time_point moved_;  // when the device was given the newest piece, or was last seen to have ended one
 };
 
 }  // namespace tf::worker

@@ -5,9 +5,15 @@
 #include <sys/mman.h>
 
 namespace tf::worker {
+namespace {
+
+constexpr std::size_t kCollectedMax = 8;  // at a time
+constexpr std::size_t kDrainingMax = 16;  // from then on, slots that are done are used before others
+
+}  // namespace
 
 StagingSlots::~StagingSlots() {
-  for (Size* size : {&small_, &large_}) {
+  for (Size* size : {&small_, &medium_, &large_}) {
     for (const auto& slot : size->all)
       if (slot->event_ != nullptr) own_calls_.pass_on(hip_.hipEventDestroy(slot->event_));
     if (size->block == nullptr) continue;
@@ -31,6 +37,7 @@ hipError_t StagingSlots::allocate(Size& size) {
   }
   size.block = static_cast<std::byte*>(block);
   bulk_.remember({size.block, bytes});
+  if (device_ == DeviceMemory::kBehindBus) bulk_.expect_device_reads({size.block, bytes});
   for (std::size_t index = 0; index < size.slots; ++index) {
     auto slot = std::make_unique<Slot>();
     slot->memory_ = {size.block + index * size.slot_bytes, size.slot_bytes};
@@ -40,32 +47,40 @@ hipError_t StagingSlots::allocate(Size& size) {
   return hipSuccess;
 }
 
+// Some of them: each query is a call of the runtime. While others are free, up to the first one that is not
+// done.
 void StagingSlots::collect(Size& size) {
+  const bool others = !size.free.empty();
   const std::size_t waiting = size.draining.size();
-  for (std::size_t round = 0; round < waiting; ++round) {
-    Slot* slot = size.draining.front();
-    size.draining.pop_front();
+  std::size_t collected = 0;
+  for (std::size_t round = 0; round < waiting && collected < kCollectedMax; ++round) {
+    Slot* const slot = size.draining.front();
     // A failed stream no longer touches the slot either.
-    if (own_calls_.is_done(query(slot), slot->stream_, slot->event_device_))
-      size.free.push_back(slot);
-    else
-      size.draining.push_back(slot);
+    const bool done = own_calls_.is_done(query(slot), slot->stream_, slot->event_device_);
+    if (!done && others) return;
+    size.draining.pop_front();
+    (done ? size.free : size.draining).push_back(slot);
+    collected += done ? 1U : 0U;
   }
 }
 
-StagingSlots::Slot* StagingSlots::acquire(std::size_t bytes, hipError_t& error) {
-  Size& size = bytes <= kSmallSlotBytes ? small_ : large_;
+StagingSlots::Slot* StagingSlots::acquire(std::size_t bytes, Reuse reuse, hipError_t& error) {
+  Size& size = size_for(bytes);
   error = size.block == nullptr ? allocate(size) : hipSuccess;
   if (error != hipSuccess) return nullptr;
-  if (size.free.empty()) collect(size);
+  if (size.free.empty() || size.draining.size() >= kDrainingMax) collect(size);
   if (size.free.empty()) return nullptr;
-  Slot* slot = size.free.back();
-  size.free.pop_back();
+  const bool late = reuse == Reuse::kLate && &size != &small_;
+  Slot* const slot = late ? size.free.front() : size.free.back();
+  if (late)
+    size.free.pop_front();
+  else
+    size.free.pop_back();
   slot->transfer.reset();
   return slot;
 }
 
-void StagingSlots::release(Slot* slot) { size_of(slot).free.push_back(slot); }
+void StagingSlots::release(Slot* slot) { size_for(slot->memory_.size()).free.push_back(slot); }
 
 hipError_t StagingSlots::record(Slot* slot, hipStream_t stream, int device) {
   if (slot->event_ != nullptr && slot->event_device_ != device) {
@@ -84,6 +99,6 @@ hipError_t StagingSlots::record(Slot* slot, hipStream_t stream, int device) {
   return hip_.hipEventRecord(slot->event_, stream);
 }
 
-void StagingSlots::release_when_done(Slot* slot) { size_of(slot).draining.push_back(slot); }
+void StagingSlots::release_when_done(Slot* slot) { size_for(slot->memory_.size()).draining.push_back(slot); }
 
 }  // namespace tf::worker

@@ -97,7 +97,7 @@ Status Executor::step() {
     if (!polled) return polled.status();
     if (*polled != 0) return Status::ok();
   }
-  if (current_.exhausted() && !state_.short_waits.empty()) {
+  if (current_.exhausted() && (!state_.short_waits.empty() || state_.copies.expects_soon())) {
     // To the stream's thread, if it waits for this processor; in a crowd others would run.
     if (!CrowdSign::is_up()) std::this_thread::yield();
     return Status::ok();

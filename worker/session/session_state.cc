@@ -11,6 +11,14 @@ namespace tf::worker {
 
 using protocol::HandleKind;
 
+namespace {
+
+bool runs_on_host(const OptionalFunctions& optional) {
+  return optional.runs_on_host != nullptr && optional.runs_on_host() != 0;
+}
+
+}  // namespace
+
 SessionState::SessionState(SessionSetup setup, Life& session_life)
     : hip(setup.hip),
       empty_heap(setup.optional.empty_heap),
@@ -38,28 +46,28 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
       textures(hip, setup.optional.surfaces, own_calls, addresses, arrays),
       physical(hip, setup.optional.vmm, own_calls, setup.snapshot, addresses, {quota, foreign_quota}),
       host_parts(hip, own_calls, setup.snapshot, addresses, share),
-      host_mirror(setup.optional.runs_on_host != nullptr && setup.optional.runs_on_host() != 0),
+      host_mirror(runs_on_host(setup.optional)),
       mirror_orders(host_mirror, bulk, mover, life),
       sharing({hip, setup.optional, setup.snapshot, life, device, objects, leases, physical}, setup.broker),
       device_regions(setup.endpoint, own_calls, device, host_reach, setup.optional),
       callbacks(sender),
       modules(hip, own_calls, setup.optional),
       graphs(hip, own_calls, addresses, arrays, host_parts, objects),
-      copies(hip, own_calls, bulk, life, mover, arrays),
+      copies(hip, own_calls, bulk, life, mover, arrays,
+             runs_on_host(setup.optional) ? DeviceMemory::kOnHost : DeviceMemory::kBehindBus),
       attendant(callbacks, copies),
       direct_copies(
           {hip, own_calls, bulk, life, sender, device, host_reach, device_regions, executions, mover}),
       compiles({hip, setup.optional.rtc, setup.snapshot, bulk, copies, life, mover, sender, share,
                 std::move(setup.compilers)}),
-      monitor(
-          {.hip = hip,
-           .snapshot = setup.snapshot,
-           .own_calls = own_calls,
-           .device = device,
-           .share = share,
-           .life = life,
-           .broker = setup.broker,
-           .runs_on_host = setup.optional.runs_on_host != nullptr && setup.optional.runs_on_host() != 0}) {}
+      monitor({.hip = hip,
+               .snapshot = setup.snapshot,
+               .own_calls = own_calls,
+               .device = device,
+               .share = share,
+               .life = life,
+               .broker = setup.broker,
+               .runs_on_host = runs_on_host(setup.optional)}) {}
 
 // REQUIRES: the session and the mover have ended.
 SessionState::~SessionState() {
