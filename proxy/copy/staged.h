@@ -88,7 +88,6 @@ class StagedCopies {
   std::optional<hipError_t> jointly(const CopyPlan& plan) TF_REQUIRES(copying_);
   bool set_up_joint() TF_REQUIRES(copying_);
   bool allocate_chunks(std::uint64_t bytes, std::span<Chunk> chunks);
-  std::byte* memory(const Chunk& chunk) const { return reinterpret_cast<std::byte*>(chunk.address); }
   // The device's part of a piece: between the chunk and the device's memory.
   hipError_t post(const CopyMode& mode, Chunk& chunk, const Box& piece, Leaves leaves);
   hipError_t mark(const CopyMode& mode, Chunk& chunk);
@@ -103,6 +102,7 @@ class StagedCopies {
   Ring large_ TF_GUARDED_BY(copying_){kStagingChunkBytes, std::vector<Chunk>(kStagingChunks)};
   std::vector<Chunk> joint_chunks_ TF_GUARDED_BY(copying_);  // kJointChunksPerThread for each thread
   std::vector<Carried> carried_ TF_GUARDED_BY(copying_);     // of each
+  std::uint64_t joint_turn_ TF_GUARDED_BY(copying_) = 0;     // chunks so far
   bool joint_impossible_ TF_GUARDED_BY(copying_) = false;
 };
 

@@ -12,6 +12,10 @@
 // A chunk's buffer changes hands. To the device: the caller has posted the chunk that used it before, and the
 // device has read that (its word); helpers fill it; the caller posts it. From the device: the chunk before
 // has been carried away; the caller posts the next; when its word is there, helpers carry it away.
+//
+// Copies go on where the one before ended, also within buffers that are larger than chunks: a device takes
+// twice as long to write to lines that are still in the caches of the threads that carried from there
+// (worker/copy/staging_slots.h).
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -39,7 +43,8 @@ struct StagedCopies::JointCopy {
   const CopyPlan& plan;  // of a line
   const std::uint64_t chunk_bytes;
   const std::uint64_t pieces_per_chunk;
-  const bool streams;  // bypasses the caches; to the device
+  const bool streams;         // bypasses the caches; to the device
+  const std::uint64_t first;  // chunks of copies before
   const bool up = plan.way == CopyWay::kToDevice;
   std::byte* const host = (up ? plan.box.source : plan.box.target).memory();
   const std::uint64_t device = (up ? plan.box.target : plan.box.source).address;
@@ -65,7 +70,11 @@ struct StagedCopies::JointCopy {
     copy.up ? copy.lead_up() : copy.lead_down();
   }
 
-  Chunk& buffer(std::uint64_t chunk) { return buffer_chunks[chunk % buffers]; }
+  Chunk& buffer(std::uint64_t chunk) { return buffer_chunks[(first + chunk) % buffers]; }
+  std::uint64_t address(std::uint64_t chunk) {
+    const std::uint64_t places = kJointChunkBytesMax / chunk_bytes;
+    return buffer(chunk).address + (first + chunk) / buffers % places * chunk_bytes;
+  }
   std::uint64_t part(std::uint64_t chunk) const { return std::min(chunk_bytes, bytes - chunk * chunk_bytes); }
   // Whether all pieces of the chunk have been carried.
   bool is_carried(std::uint64_t chunk) {
@@ -98,7 +107,7 @@ void StagedCopies::JointCopy::carry(std::uint64_t piece) {
   const std::uint64_t chunk = piece / pieces_per_chunk;
   const std::uint64_t at = piece * piece_bytes;
   const std::uint64_t size = std::min(piece_bytes, bytes - at);
-  std::byte* const there = staging.memory(buffer(chunk)) + (at - chunk * chunk_bytes);
+  auto* const there = reinterpret_cast<std::byte*>(address(chunk)) + (at - chunk * chunk_bytes);
   if (!up)
     std::memcpy(host + at, there, size);
   else if (streams)
@@ -146,7 +155,7 @@ bool StagedCopies::JointCopy::post(std::uint64_t chunk) {
   Chunk& own = buffer(chunk);
   const std::uint64_t far = device + chunk * chunk_bytes;
   const Box piece =
-      up ? graph::line(far, own.address, part(chunk)) : graph::line(own.address, far, part(chunk));
+      up ? graph::line(far, address(chunk), part(chunk)) : graph::line(address(chunk), far, part(chunk));
   const hipError_t seen = staging.post(plan.mode, own, piece, Leaves::kWork);
   if (seen != hipSuccess) fail(seen);
   if (failed() || chunk + 1 == chunks || chunk + 1 - marked >= chunks_per_word) mark_through(chunk);
@@ -223,9 +232,11 @@ std::optional<hipError_t> StagedCopies::jointly(const CopyPlan& plan) {
                  .plan = plan,
                  .chunk_bytes = (chunk_bytes / pieces & ~(kPageBytes - 1)) * pieces,
                  .pieces_per_chunk = pieces,
-                 .streams = threads >= kStreamingThreadsMin && bytes <= kStreamingBytesMax};
+                 .streams = threads >= kStreamingThreadsMin && bytes <= kStreamingBytesMax,
+                 .first = joint_turn_};
   for (Carried& carried : carried_) carried.pieces.store(0, std::memory_order_relaxed);
   if (!threads_.together(threads, &JointCopy::help, &copy, &JointCopy::lead)) return std::nullopt;
+  joint_turn_ += copy.chunks;
   return copy.error.load(std::memory_order_relaxed);
 }
 
