@@ -10,8 +10,8 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 BOTH = ('pinned', 'unpinned')
 NOTES = {'shm posted records': 'Aeron IPC is not a Debian package and is not in this run'}
 
-# ratio, value: the bound, or None. ahead: must also beat every peer that was measured.
-Target = collections.namedtuple('Target', 'better ratio value ahead', defaults=(None, None, False))
+# ratio, value: the bound, or None. either: one of the two is enough. ahead: must also beat each peer that was measured.
+Target = collections.namedtuple('Target', 'better ratio value ahead either', defaults=(None, None, False, False))
 # peers: the metric of the peers to show beside it. limit: name of a rule in figures.py, or None for the program's own.
 Spec = collections.namedtuple('Spec', 'row bench transport metric bytes unit target peers limit placements',
                               defaults=(None, None, BOTH))
@@ -36,6 +36,8 @@ def text(target):
         parts.append('ratio %s %g' % (sign, target.ratio))
     if target.value is not None:
         parts.append('value %s %s' % (sign, report.number(target.value)))
+    if target.either:
+        parts = [' or '.join(parts)]
     if target.ahead:
         parts.append('no worse than the best peer')
     return ', '.join(parts) or 'reported'
@@ -49,6 +51,8 @@ def holds(target, value, ratio, peers):
         verdicts.append(ratio is not None and compare(ratio, target.ratio))
     if target.value is not None:
         verdicts.append(compare(value, target.value))
+    if target.either:
+        verdicts = [any(verdicts)]
     if target.ahead:
         verdicts += [compare(value, other) for other in peers.values() if other is not None]
     return all(verdicts) if verdicts else None
@@ -74,8 +78,8 @@ def posted_calls():
     specs = []
     for metric, size in (('launch', 0), ('event_record', 0), ('memset', 256)):
         specs.append(Spec('shm posted calls', 'hip_bench', 'shm', metric + '_caller', size, 'ns', caller))
-        # Null operations are those that leave the device nothing to do.
-        drained = REPORTED_HIGH if metric == 'memset' else Target(HIGHER, value=8e6)
+        # Null operations are those that leave the device nothing to do. Nobody is quicker than the runtime itself.
+        drained = REPORTED_HIGH if metric == 'memset' else Target(HIGHER, ratio=0.98, value=8e6, either=True)
         specs.append(Spec('shm posted calls', 'hip_bench', 'shm', metric + '_drained', size, '1/s', drained,
                           (peer.ONE_WAY, 64)))
     for metric, size in (('launch', 0), ('event_record', 0), ('memset', 256)):

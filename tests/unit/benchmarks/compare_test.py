@@ -37,6 +37,14 @@ class Targets(unittest.TestCase):
         self.assertFalse(rows.holds(target, 26e6, None, {"UCX": 27e6}))
         self.assertFalse(rows.holds(target, 24e6, None, {}))
 
+    def test_either_is_enough(self):
+        target = rows.Target(rows.HIGHER, ratio=0.98, value=8e6, either=True)
+        self.assertTrue(rows.holds(target, 9e6, 0.5, {}))
+        self.assertTrue(rows.holds(target, 3e6, 0.98, {}))
+        self.assertFalse(rows.holds(target, 3e6, 0.9, {}))
+        self.assertFalse(rows.holds(target, 3e6, None, {}))
+        self.assertEqual(rows.text(target), "ratio >= 0.98 or value >= 8 million")
+
     def test_reported_rows_hold_nothing(self):
         self.assertIsNone(rows.holds(rows.REPORTED_LOW, 5, None, {"UCX": 1}))
         self.assertEqual(rows.text(rows.REPORTED_LOW), "reported")
