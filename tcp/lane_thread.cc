@@ -87,11 +87,13 @@ bool LaneThread::is_called() {
 void LaneThread::await() {
   const auto start = SpinBudget::Clock::now();
   bool found = false;
-  for (Spin spin(spin_, start); !found && spin.go_on(SpinBudget::Clock::now()); found = found || is_called())
+  for (Spin spin(spin_, start); !found && spin.go_on(SpinBudget::Clock::now());) {
     for (unsigned look = 0; look < kLooksPerCall && !found; ++look) {
       spin_pause();
       found = has_call();
     }
+    found = found || is_called();
+  }
   if (!found) {
     const int seat = waker_.arm();
     if (!is_called()) {

@@ -59,8 +59,9 @@ class LaneThread {
   Status why_end() const;
   void finish(const Status& why);
   void await();
+  // There is something to do, as far as this process's memory tells.
   bool has_call();
-  // The same, or the kernel has something.
+  // The same, or the socket has something.
   bool is_called();
 
   net::Waker waker_;

@@ -71,6 +71,7 @@ struct StagedCopies::JointCopy {
   }
 
   Chunk& buffer(std::uint64_t chunk) { return buffer_chunks[(first + chunk) % buffers]; }
+  // Of the chunk's bytes: its buffer has places for several chunks, which are used in turn.
   std::uint64_t address(std::uint64_t chunk) {
     const std::uint64_t places = kJointChunkBytesMax / chunk_bytes;
     return buffer(chunk).address + (first + chunk) / buffers % places * chunk_bytes;
