@@ -33,7 +33,8 @@ def argument(p):
         check = f"if (call.tail().size() != std::size_t{{request.{count}}} * sizeof({p.pointee}))"
         return ([f"{check} {{", f"  call.reject(\"{p.name}: the tail has another length than its count says\");",
                  "  return;", "}", f"std::vector<{p.pointee}> {p.name}(request.{count});",
-                 f"std::memcpy({p.name}.data(), call.tail().data(), call.tail().size());"], f"{p.name}.data()")
+                 f"std::ranges::copy(call.tail(), std::as_writable_bytes(std::span({p.name})).begin());"],
+                f"{p.name}.data()")
     struct = p.ctype if p.ctype in STRUCTS else p.pointee if p.is_pointer and p.pointee in STRUCTS else None
     if struct:
         lines = [f"{struct} {p.name}{{}};"]
@@ -137,7 +138,7 @@ def handlers_source(messages, custom="worker/gen/custom.h"):
     """`custom`: the header that has their hand-written bodies."""
     return f"""{BANNER}#include "worker/gen/handlers.h"
 
-#include <cstring>
+#include <algorithm>
 #include <span>
 #include <vector>
 
