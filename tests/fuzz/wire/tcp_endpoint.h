@@ -119,15 +119,23 @@ inline void feed_endpoint(Input& input, const tcp::Layout& layout) {
   }
   Result<std::unique_ptr<Endpoint>> endpoint = acceptor->finish();
   if (!endpoint || *endpoint == nullptr) __builtin_trap();  // all lanes are there
-  std::vector<std::byte> landing(kLandingBytes);
+  // A device reads the second half, which the lanes therefore write another way. A piece may lie in both.
+  std::vector<std::byte> landing(kLandingBytes / 2);
+  std::vector<std::byte> for_device(kLandingBytes - landing.size());
   BulkCompletion landed;
+  BulkCompletion landed_for_device;
   BulkCompletion thrown_away;
-  const bool receiving = (*endpoint)->bulk().receive(1, landing, landed).is_ok();
-  const bool discarding = (*endpoint)->bulk().discard(2, std::uint64_t{1} << 60, thrown_away).is_ok();
+  BulkPlane& bulk = (*endpoint)->bulk();
+  bulk.expect_device_reads(for_device);
+  const bool receiving = bulk.receive(1, landing, landed).is_ok();
+  const bool receiving_more = bulk.receive(1, for_device, landed_for_device).is_ok();
+  const bool discarding = bulk.discard(2, std::uint64_t{1} << 60, thrown_away).is_ok();
   for (net::OwnedFd& lane : far) lane.reset();
   drive(**endpoint);
   endpoint->reset();
-  if ((receiving && !landed.done()) || (discarding && !thrown_away.done())) __builtin_trap();
+  if (receiving && !landed.done()) __builtin_trap();
+  if (receiving_more && !landed_for_device.done()) __builtin_trap();
+  if (discarding && !thrown_away.done()) __builtin_trap();
 }
 
 }  // namespace tf::fuzz
