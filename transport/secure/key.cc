@@ -93,6 +93,7 @@ Result<SecretKey> parse_secret_key(std::string_view pem) {
   std::optional<std::vector<std::uint8_t>> der = from_base64(digits);
   wipe(digits);
   if (!der) return not_a_key("it is not base64");
+  if (der->empty()) return not_a_key("there is nothing between its first and last line");
   SecretKey key;
   const bool right = der->size() == kPrefix.size() + SecretKey::size() &&
                      std::ranges::equal(std::span(*der).first(kPrefix.size()), kPrefix);

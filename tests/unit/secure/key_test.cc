@@ -50,6 +50,7 @@ TEST(Key, OtherTextIsNoKeyAndIsNotRepeated) {
   for (const std::string& text :
        {std::string(), std::string("secret-words"), pem.substr(0, pem.size() / 2),
         std::string("-----BEGIN PRIVATE KEY-----\nsecret-words\n-----END PRIVATE KEY-----\n"),
+        std::string("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n"),
         std::string("-----END PRIVATE KEY-----\n-----BEGIN PRIVATE KEY-----\n"),
         std::string("-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n"),
         std::string("-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----\n"),
