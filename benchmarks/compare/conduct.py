@@ -93,11 +93,11 @@ class Run:
                                  lambda: self.one_hip_bench(transport, placement, quick))
 
     def groups(self, transport):
-        """What hip_bench must measure: metrics by their first word. All copies go in one."""
+        """What hip_bench must measure, run by run: metrics by their first word. All copies go in one run."""
         words = {spec.metric.split('_')[0] for spec in self.specs
                  if (spec.bench, spec.transport) == ('hip_bench', transport)}
         if words & set(COPIES):
-            words = words - set(COPIES) | {COPIES[0], 'sync'}  # the round trip is part of a small copy's limit
+            words = words - set(COPIES) | {','.join(COPIES), 'sync'}  # the round trip is part of a small copy's limit
         return sorted(words)
 
     def one_hip_bench(self, transport, placement, arguments):

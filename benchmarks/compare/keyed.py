@@ -17,7 +17,7 @@ CLEAR = 'clear'
 WAYS = {CLEAR: tunnels.in_clear, **dict.fromkeys(LEVELS, tunnels.keyed), **PEERS}
 BYTES = 64 * rows.MIB
 CALL, LAUNCH, COPIES = ('sync_call', 0), ('launch_drained', 0), (('h2d_pinned', BYTES), ('d2h_pinned', BYTES))
-BULK = ('h2d', '--sizes', str(BYTES))
+BULK = ('h2d,d2h', '--sizes', str(BYTES))
 GROUPS = {PINNED: (('sync',), ('launch',), BULK), UNPINNED: (BULK,)}
 # Levels and peers are measured beside what is in clear.
 MEASURED = {PINNED: tuple(WAYS), UNPINNED: (CLEAR, 'encrypt')}

@@ -5,6 +5,7 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -24,10 +25,10 @@ struct Options {
   std::vector<std::uint64_t> sizes;  // of copies; empty: our own choice
   std::string limits_file;           // JSON lines of a native run: their values become the limits
   std::string plot_file;
-  std::string metric;             // only metrics that start with this
-  bool steps = false;             // the steps of programs, instead of the other groups
-  std::vector<std::string> rtts;  // distances to run the steps at: "100us"; empty: none
-  std::string rate;               // of the network between, "10Gbit"; empty: unlimited
+  std::vector<std::string> metrics;  // only those whose names start with one of these; empty: all
+  bool steps = false;                // the steps of programs, instead of the other groups
+  std::vector<std::string> rtts;     // distances to run the steps at: "100us"; empty: none
+  std::string rate;                  // of the network between, "10Gbit"; empty: unlimited
 };
 
 // Values of another run by (metric, bytes).
@@ -42,7 +43,15 @@ class Context {
   const Options& options() const { return options_; }
   // Whether a metric was asked for, or one of those whose names start so.
   bool wants(const std::string& metric) const {
-    return metric.starts_with(options_.metric) || options_.metric.starts_with(metric);
+    return takes(metric) || std::ranges::any_of(options_.metrics, [&](const std::string& asked) {
+             return asked.starts_with(metric);
+           });
+  }
+  // Whether the rows of a metric were asked for.
+  bool takes(const std::string& metric) const {
+    return options_.metrics.empty() || std::ranges::any_of(options_.metrics, [&](const std::string& asked) {
+             return metric.starts_with(asked);
+           });
   }
   double budget_s() const { return options_.quick ? 0.05 : 0.4; }
   // Adds a row, if it was asked for; the limit is `limit` if positive, else the native figure of --limits.

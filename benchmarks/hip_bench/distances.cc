@@ -66,7 +66,7 @@ bool measure(const Options& options, Distance& distance) {
   ::setenv("TF_SHAPE", text.c_str(), 1);
   std::vector<std::string> arguments = {"hip_bench", "--steps", "--json", "--label", options.transport};
   if (options.quick) arguments.push_back("--quick");
-  if (!options.metric.empty()) arguments.insert(arguments.end(), {"--metric", options.metric});
+  for (const std::string& metric : options.metrics) arguments.insert(arguments.end(), {"--metric", metric});
   std::istringstream lines(output_of(arguments));
   distance.rows = read_rows(lines);
   return !distance.rows.empty();

@@ -25,7 +25,7 @@ Context::Context(const Options& options, Report& report) : options_(options), re
 
 void Context::add(const std::string& metric, std::uint64_t bytes, const char* unit, double p50, double p99,
                   double limit, const char* limit_name) {
-  if (!metric.starts_with(options_.metric)) return;  // its group was measured for another one
+  if (!takes(metric)) return;  // its group was measured for another one
   Row row{"hip_bench", options_.transport, metric, bytes, p50, unit, p50, p99, limit, limit_name, plot_only_};
   if (auto native = reference_.find({metric, bytes}); limit <= 0 && native != reference_.end()) {
     row.limit = native->second;
@@ -64,10 +64,17 @@ void take(const reference::CommandLine& line, Options& options) {
   options.sizes = numbers(line, about::kSizes);
   options.limits_file = line.text(about::kLimits);
   options.plot_file = line.text(about::kPlot);
-  options.metric = line.text(about::kMetric);
+  options.metrics = line.list(about::kMetric);
   options.steps = line.has(about::kSteps);
   options.rtts = line.list(about::kRtt);
   options.rate = line.text(about::kRate);
+}
+
+void say_nothing_measured(const Options& options) {
+  std::string asked;
+  for (const std::string& metric : options.metrics) asked += (asked.empty() ? "'" : ", '") + metric + "'";
+  std::fprintf(stderr, "hip_bench: no metric that was measured starts with %s; without --metric all are\n",
+               asked.c_str());
 }
 
 }  // namespace
@@ -103,9 +110,7 @@ int main(int argc, char** argv) {
   }
   report.finish();
   if (report.rows().empty()) {
-    std::fprintf(stderr,
-                 "hip_bench: no metric that was measured starts with '%s'; without --metric all are\n",
-                 options.metric.c_str());
+    tf::bench::say_nothing_measured(options);
     return 2;
   }
   if (!options.plot_file.empty() && !tf::bench::write_copies(options, report, context)) {

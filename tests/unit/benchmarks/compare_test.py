@@ -56,6 +56,24 @@ class Targets(unittest.TestCase):
             self.assertIn(spec.limit, figures.LIMITS)
 
 
+class Runs(unittest.TestCase):
+    """hip_bench prints the rows only whose names start as it was told."""
+
+    def test_every_figure_of_hip_bench_is_asked_for(self):
+        options = types.SimpleNamespace(only="", transports=("shm", "tcp"))
+        run = conduct.Run(None, options, None)
+        for spec in run.specs:
+            if spec.bench == "hip_bench":
+                asked = [name for group in run.groups(spec.transport) for name in group.split(",")]
+                self.assertTrue(any(spec.metric.startswith(name) for name in asked), spec.metric)
+
+    def test_every_copy_with_keys_is_asked_for(self):
+        for groups in keyed.GROUPS.values():
+            asked = [name for group in groups for name in group[0].split(",")]
+            for metric, _ in keyed.COPIES:
+                self.assertTrue(any(metric.startswith(name) for name in asked), metric)
+
+
 class Keys(unittest.TestCase):
     """Figures of two turns: each level is compared with what was in clear in its own turn."""
 
@@ -179,8 +197,8 @@ class Selection(unittest.TestCase):
     def test_only_what_the_rows_need_is_run(self):
         self.assertEqual(self.run_of("shm synchronous").groups("shm"), ["event", "stream", "sync"])
         self.assertEqual(self.run_of("shm synchronous").groups("tcp"), [])
-        self.assertEqual(self.run_of("shm small").groups("shm"), ["h2d", "sync"])
-        self.assertEqual(self.run_of("").groups("shm"), ["event", "h2d", "launch", "memset", "stream", "sync"])
+        self.assertEqual(self.run_of("shm small").groups("shm"), ["h2d,d2h", "sync"])
+        self.assertEqual(self.run_of("").groups("shm"), ["event", "h2d,d2h", "launch", "memset", "stream", "sync"])
 
     def test_peers_run_where_a_row_shows_them(self):
         self.assertFalse(self.run_of("idle").needs_peers())

@@ -76,7 +76,7 @@ overtaken() {
 
 hip_bench_rows() { # NAME TRANSPORT
   local metric
-  for metric in sync launch h2d; do # h2d: copies both ways
+  for metric in sync launch h2d,d2h; do
     remote "$1/$metric" 120 "$2" "$BUILD/bin/hip_bench" --json --quick --metric "$metric" \
       --sizes 4096,1048576,16777216
   done
