@@ -111,6 +111,10 @@ def parse(words):
         made.error('--two: it runs hello_hip and nothing else')
     chosen = [kind for kind in ('quick', 'faults', 'two') if getattr(options, kind)]
     options.kind = options.command or (chosen + ['full'])[0]
+    possible = suite.PARTS.get(options.kind, ())
+    strange = [part for part in options.only or () if part not in possible]
+    if strange:
+        made.error(f'--{options.kind}: it does not run {", ".join(strange)}; possible: {", ".join(possible) or "none"}')
     if options.limit is None:
         options.limit = LIMITS_S.get(options.kind, LIMITS_S['full'])
     return options

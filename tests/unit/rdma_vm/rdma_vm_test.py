@@ -368,6 +368,8 @@ class CommandLine(unittest.TestCase):
         self.refuses("belong to the tests", "run", str(TOOLS / "test"), "--quick")
         self.refuses("from 256", "--memory", "3")
         self.refuses("nothing else", "--two", "--only", "hello")
+        self.refuses("does not run hip_bench; possible: conformance", "--quick", "--only", "hip_bench")
+        self.refuses("does not run hello; possible: none", "--faults", "--only", "hello")
         self.refuses("invalid choice", "boot")
         self.refuses("which folder", "fidelity")
         self.refuses("no such folder", "fidelity", str(TOOLS / "test"))
