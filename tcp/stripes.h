@@ -83,7 +83,7 @@ class OutgoingStripes {
 
   BulkQueue& queue_;
   const bool recoverable_;
-  mutable Mutex mutex_;
+  mutable BriefMutex mutex_;
   std::deque<Stripe> stripes_ TF_GUARDED_BY(mutex_);  // not entirely claimed, oldest first
   Unconfirmed unconfirmed_ TF_GUARDED_BY(mutex_);     // empty if not recoverable
   std::size_t bytes_ TF_GUARDED_BY(mutex_) = 0;
@@ -160,7 +160,7 @@ class IncomingStripes {
 
   BulkQueue& queue_;
   const bool recoverable_;
-  mutable Mutex mutex_;
+  mutable BriefMutex mutex_;
   std::unordered_map<std::uint64_t, Stripe> stripes_ TF_GUARDED_BY(mutex_);  // by number; not complete
   std::uint64_t last_ TF_GUARDED_BY(mutex_) = 0;
   DeviceReads device_reads_ TF_GUARDED_BY(mutex_);

@@ -157,7 +157,7 @@ class BulkQueue {
   Status remember_abort(std::uint64_t tag, Aborted aborted) TF_REQUIRES(mutex_);
   Status judge_early_locked(std::uint64_t tag) const TF_REQUIRES(mutex_);
 
-  mutable Mutex mutex_;
+  mutable BriefMutex mutex_;
   Status failure_ TF_GUARDED_BY(mutex_);  // sticky
   std::uint64_t last_id_ TF_GUARDED_BY(mutex_) = 0;
   std::deque<Send> sends_
