@@ -20,7 +20,7 @@
 namespace tf::tcp {
 
 inline constexpr std::uint32_t kPieceMagic = 0x48495050;
-inline constexpr std::size_t kPieceBytesMin = 64 << 10;
+inline constexpr std::size_t kPieceBytesMin = 32 << 10;
 inline constexpr std::size_t kPieceBytesMax = 1 << 20;
 // A longer send is several stripes.
 inline constexpr std::size_t kStripeBytesMax = 1 << 30;

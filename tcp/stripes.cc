@@ -10,11 +10,26 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kPiecesPerLane = 3;  // of what is left to send: who is quick takes a fourth
+// Even pieces: smaller ones overlap no more than they cost. Whole pages would leave the last one uneven.
+constexpr std::size_t kEvenBytesMin = 40 << 10;
+constexpr std::size_t kEvenBytesStep = 1 << 10;
+constexpr std::size_t kBusyBytesMin = 64 << 10;  // of lanes that have other work
 // Where a device reads longer stripes, the lanes are slower than it all the same, and streaming would cost
 // them a tenth.
 constexpr std::size_t kStreamedStripeMax = 16 << 20;
 
 constexpr std::size_t divided_up(std::size_t whole, std::size_t part) { return (whole + part - 1) / part; }
+// In whole steps.
+constexpr std::size_t divided_up(std::size_t whole, std::size_t part, std::size_t step) {
+  return divided_up(divided_up(whole, part), step) * step;
+}
+
+// As many pieces for each lane.
+std::size_t even_piece_bytes(std::size_t bytes, std::size_t lanes) {
+  const std::size_t worthwhile = std::clamp<std::size_t>(bytes / (lanes * kEvenBytesMin), 1, kPiecesPerLane);
+  const std::size_t each = std::max(worthwhile, divided_up(bytes, lanes * kPieceBytesMax));
+  return std::clamp(divided_up(bytes, lanes * each, kEvenBytesStep), kPieceBytesMin, kPieceBytesMax);
+}
 
 }  // namespace
 
@@ -26,12 +41,11 @@ Status validate_stripe(std::uint64_t bytes, std::uint64_t piece_bytes) {
 }
 
 std::size_t piece_bytes_for(std::size_t bytes, std::size_t backlog, unsigned lanes) {
+  if (backlog == 0 && lanes > 1) return even_piece_bytes(bytes, lanes);
   const std::size_t shares = lanes == 1 ? 1 : kPiecesPerLane * lanes;
-  const std::size_t wanted = std::clamp((bytes + backlog) / shares, kPieceBytesMin, kPieceBytesMax);
-  std::size_t pieces = std::max((bytes + wanted / 2) / wanted, divided_up(bytes, kPieceBytesMax));
-  if (backlog == 0 && pieces > lanes) pieces = divided_up(pieces, lanes) * lanes;
-  const std::size_t pages = divided_up(divided_up(bytes, pieces), kPageBytes);
-  return std::clamp(pages * kPageBytes, kPieceBytesMin, kPieceBytesMax);
+  const std::size_t wanted = std::clamp((bytes + backlog) / shares, kBusyBytesMin, kPieceBytesMax);
+  const std::size_t pieces = std::max((bytes + wanted / 2) / wanted, divided_up(bytes, kPieceBytesMax));
+  return std::clamp(divided_up(bytes, pieces, kPageBytes), kBusyBytesMin, kPieceBytesMax);
 }
 
 // --- Outgoing -------------------------------------------------------------------------------------------

@@ -39,8 +39,8 @@ inline constexpr std::size_t kStripesMax = 1024;
 Status validate_stripe(std::uint64_t bytes, std::uint64_t piece_bytes);
 
 // The size of pieces of a stripe of `bytes` for `lanes` lanes, which still have `backlog` bytes to send.
-// Lanes without work share the stripe evenly, in three pieces each or more. Large pieces cost less, so one
-// lane may get all of it if the others have work.
+// Lanes without work share the stripe evenly, in one to three pieces each, or more of a long one. Large pieces
+// cost less, so one lane may get all of it if the others have work.
 std::size_t piece_bytes_for(std::size_t bytes, std::size_t backlog, unsigned lanes);
 
 // What is to be sent in pieces. The bulk lane's mover adds, piece lanes claim.

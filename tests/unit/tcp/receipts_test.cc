@@ -26,7 +26,8 @@ constexpr std::chrono::seconds kReceiptsLimit(10);
 constexpr unsigned kFirst = kConnectionsMin;
 constexpr unsigned kSecond = kConnectionsMin + 1;
 constexpr unsigned kReceipts = kConnectionsMin + 2;
-constexpr std::size_t kBytes = 4 * kPieceBytesMin;  // of a stripe
+constexpr std::size_t kPieceBytes = 64 << 10;  // of what the peer sends
+constexpr std::size_t kBytes = 4 * kPieceBytes;   // of a stripe
 
 class NothingElse final : public MessageSink {
  public:
@@ -75,14 +76,14 @@ class Receipts : public testing::Test {
     write_sealed(kBulkConnection, ChunkHeader{.tag = 5,
                                               .bytes = static_cast<std::uint32_t>(kBytes),
                                               .flags = kChunkStripe,
-                                              .reason = static_cast<std::uint32_t>(kPieceBytesMin)});
+                                              .reason = static_cast<std::uint32_t>(kPieceBytes)});
   }
   // `part`: bytes of it that come.
-  void write_piece(unsigned lane, std::size_t number, std::byte value, std::size_t part = kPieceBytesMin) {
+  void write_piece(unsigned lane, std::size_t number, std::byte value, std::size_t part = kPieceBytes) {
     PieceHeader header;
     header.stripe = 1;
-    header.offset = number * kPieceBytesMin;
-    header.bytes = static_cast<std::uint32_t>(kPieceBytesMin);
+    header.offset = number * kPieceBytes;
+    header.bytes = static_cast<std::uint32_t>(kPieceBytes);
     write_sealed(lane, header);
     write(lane, std::vector<std::byte>(part, value));
   }
@@ -90,7 +91,7 @@ class Receipts : public testing::Test {
     const auto receipt = read<Receipt>(kReceipts);
     EXPECT_EQ(receipt.kind, kReceiptPiece);
     EXPECT_EQ(receipt.what, 1U);
-    EXPECT_EQ(receipt.offset, number * kPieceBytesMin);
+    EXPECT_EQ(receipt.offset, number * kPieceBytes);
   }
   void expect_lost(unsigned lane) {
     const auto receipt = read<Receipt>(kReceipts);
@@ -104,7 +105,9 @@ class Receipts : public testing::Test {
   // What the endpoint sends of one send: offsets of its pieces, by lane. The lanes share them as they like.
   std::array<std::vector<std::uint64_t>, 2> read_pieces() {
     std::array<std::vector<std::uint64_t>, 2> offsets;
-    std::size_t left = kBytes / read<ChunkHeader>(kBulkConnection).reason;
+    const std::size_t piece_bytes = read<ChunkHeader>(kBulkConnection).reason;
+    EXPECT_NE(piece_bytes, 0U) << "it is no stripe";
+    std::size_t left = piece_bytes == 0 ? 0 : (kBytes + piece_bytes - 1) / piece_bytes;
     const Deadline deadline = limit();
     while (left > 0 && !deadline.passed()) {
       for (unsigned lane : {kFirst, kSecond}) {
@@ -141,7 +144,7 @@ class Receipts : public testing::Test {
     return *static_cast<const volatile std::byte*>(&memory_[at]);
   }
   bool is_value(std::size_t number, std::byte value) const {
-    return std::ranges::all_of(std::span(memory_).subspan(number * kPieceBytesMin, kPieceBytesMin),
+    return std::ranges::all_of(std::span(memory_).subspan(number * kPieceBytes, kPieceBytes),
                                [value](std::byte each) { return each == value; });
   }
 
@@ -178,14 +181,14 @@ TEST_F(Receipts, AreSentForEachPieceAndEndASend) {
 TEST_F(Receipts, TheRestOfAPieceComesOverAnotherLane) {
   ASSERT_TRUE(endpoint_->bulk().receive(5, memory_, done_).is_ok());
   announce();
-  write_piece(kFirst, 0, std::byte{1}, kPieceBytesMin / 2);
-  turn_until([this] { return seen(kPieceBytesMin / 2 - 1) == std::byte{1}; });
+  write_piece(kFirst, 0, std::byte{1}, kPieceBytes / 2);
+  turn_until([this] { return seen(kPieceBytes / 2 - 1) == std::byte{1}; });
   peer_[kFirst].reset();
   expect_lost(kFirst);
   write_piece(kSecond, 0, std::byte{2});
   expect_receipt(0);
-  EXPECT_EQ(memory_[kPieceBytesMin / 2 - 1], std::byte{1});
-  EXPECT_EQ(memory_[kPieceBytesMin / 2], std::byte{2});
+  EXPECT_EQ(memory_[kPieceBytes / 2 - 1], std::byte{1});
+  EXPECT_EQ(memory_[kPieceBytes / 2], std::byte{2});
   write_piece(kSecond, 0, std::byte{3});  // its receipt was lost, perhaps
   for (std::size_t number : {1U, 2U, 3U}) write_piece(kSecond, number, std::byte{4});
   drive(done_);
