@@ -157,7 +157,7 @@ bool BulkLane::next_chunk() {
   const std::optional<BulkQueue::Outgoing> next = queue_.next_send();
   if (!next) return false;
   if (pieces_ != nullptr && next->source.size() >= kStripedBytesMin) {
-    const PieceLanes::Announced stripe = pieces_->take_stripe(next->id, next->source);
+    const PieceLanes::Announced stripe = pieces_->take_stripe(*next);
     out_ = {.tag = next->tag, .bytes = stripe.bytes, .flags = kChunkStripe, .reason = stripe.piece_bytes};
     out_.seal = seal_of(out_);
     out_header_ = 0;

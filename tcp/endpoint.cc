@@ -221,6 +221,18 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
     return failed() ? Result<std::size_t>(status()) : Result<std::size_t>(std::size_t{0});
   }
 
+  bool can_send_filling(std::size_t bytes) const override {
+    return pieces_ != nullptr && bytes >= kStripedBytesMin && bytes <= kStripeBytesMax;
+  }
+  Status send_filling(std::uint64_t tag, std::span<const std::byte> source, const Filling& filling,
+                      BulkCompletion& completion) override {
+    if (!can_send_filling(source.size())) return BulkPlane::send_filling(tag, source, filling, completion);
+    return posted(bulk_lane_->queue().send(tag, source, completion, &filling));
+  }
+  void filled() override {
+    if (pieces_ != nullptr) pieces_->filled();
+  }
+
   void expect_device_reads(std::span<std::byte> memory) override {
     if (pieces_ != nullptr) pieces_->incoming().expect_device_reads(memory);
   }

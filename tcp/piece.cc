@@ -19,7 +19,8 @@ std::uint64_t seal_of(const PieceHeader& header) {
 }
 
 Status validate(const PieceHeader& header) {
-  if (header.magic != kPieceMagic) return not_possible("bulk piece: ", "magic", header.magic);
+  if (header.magic != kPieceMagic && !header.is_void())
+    return not_possible("bulk piece: ", "magic", header.magic);
   if (header.seal != seal_of(header)) return not_possible("bulk piece: ", "seal", header.seal);
   if (header.stripe == 0) return not_possible("bulk piece: ", "stripe", header.stripe);
   if (header.bytes == 0 || header.bytes > kPieceBytesMax)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A piece: what of a large send travels at once over one of several connections. A 32-byte header and its
-// bytes:
+// bytes. A void piece has no bytes: they will not come, and its sender aborts the tag.
 //   offset  size  field
 //   0       8     stripe    1, 2, ... in the order of their announcements (stripes.h)
 //   8       8     offset    in the stripe; a multiple of the stripe's piece size
 //   16      4     bytes     the piece size, or what is left of the stripe
-//   20      4     magic     'HIPP'
+//   20      4     magic     'HIPP'; 'HIPV' of a void piece
 //   24      8     seal      of the fields before it (seal.h)
 #pragma once
 
@@ -20,6 +20,7 @@
 namespace tf::tcp {
 
 inline constexpr std::uint32_t kPieceMagic = 0x48495050;
+inline constexpr std::uint32_t kVoidPieceMagic = 0x48495056;
 inline constexpr std::size_t kPieceBytesMin = 32 << 10;
 inline constexpr std::size_t kPieceBytesMax = 1 << 20;
 // A longer send is several stripes.
@@ -31,6 +32,8 @@ struct PieceHeader {
   std::uint32_t bytes = 0;
   std::uint32_t magic = kPieceMagic;
   std::uint64_t seal = 0;
+
+  bool is_void() const { return magic == kVoidPieceMagic; }
 };
 static_assert(sizeof(PieceHeader) == 32 && std::has_unique_object_representations_v<PieceHeader>);
 

@@ -28,7 +28,8 @@ void PieceLane::let_go(const Status&) {
 // --- In -------------------------------------------------------------------------------------------------
 
 Result<std::size_t> PieceLane::move_in() {
-  return in_header_ < sizeof in_ ? receive_header() : receive_body();
+  if (in_header_ < sizeof in_) return receive_header();
+  return in_.is_void() ? receive_void() : receive_body();
 }
 
 Result<std::size_t> PieceLane::receive_header() {
@@ -45,13 +46,32 @@ Result<std::size_t> PieceLane::receive_header() {
   return got;
 }
 
+// Whether it goes on, which `begin` says: otherwise the lane is stalled.
+template <typename Begin>
+Result<bool> PieceLane::go_on(Begin begin) {
+  const std::uint64_t news = parts_.incoming.news();
+  const Result<bool> begun = begin();
+  if (!begun) return begun;
+  if (!begun.value()) seen_news_.store(news, std::memory_order_relaxed);
+  stalled_.store(!begun.value(), std::memory_order_seq_cst);
+  return begun;
+}
+
+Result<std::size_t> PieceLane::receive_void() {
+  const Result<bool> taken = go_on([this] { return take_piece(); });
+  if (!taken) return taken.status();
+  if (!taken.value()) return std::size_t{0};
+  in_header_ = 0;
+  if (taken_.skip == in_.bytes) return std::size_t{1};  // it has come before, and has its receipt
+  if (parts_.incoming.land_void(in_, taken_)) parts_.listener.transfer_ended();
+  parts_.listener.piece_landed(in_);
+  return std::size_t{1};
+}
+
 Result<std::size_t> PieceLane::receive_body() {
   if (!io_.receiver->busy()) {
-    const std::uint64_t news = parts_.incoming.news();
-    const Result<bool> begun = begin_body();
+    const Result<bool> begun = go_on([this] { return begin_body(); });
     if (!begun) return begun.status();
-    if (!begun.value()) seen_news_.store(news, std::memory_order_relaxed);
-    stalled_.store(!begun.value(), std::memory_order_seq_cst);
     if (!begun.value()) return std::size_t{0};
   }
   Result<std::size_t> got = io_.receiver->finish();
@@ -72,14 +92,19 @@ void PieceLane::receive_into_bounce(std::span<std::byte> target) {
   io_.receiver->start(std::span(bounce_).first(std::min(target.size(), kBounceBytes)));
 }
 
-// False: the piece is not announced yet, or its memory is not reserved.
+// False: the piece is not announced yet.
+Result<bool> PieceLane::take_piece() {
+  if (taken_.ready) return true;
+  const Result<IncomingStripes::Taken> taken = parts_.incoming.take(in_);
+  if (!taken) return taken.status();
+  taken_ = taken.value();
+  return taken_.ready;
+}
+
+// The same, or its memory is not reserved.
 Result<bool> PieceLane::begin_body() {
-  if (!taken_.ready) {
-    const Result<IncomingStripes::Taken> taken = parts_.incoming.take(in_);
-    if (!taken) return taken.status();
-    taken_ = taken.value();
-    if (!taken_.ready) return false;
-  }
+  const Result<bool> taken = take_piece();
+  if (!taken || !taken.value()) return taken;
   if (landed_ < taken_.skip) {
     receive_into_scratch(taken_.skip - landed_);
     return true;
@@ -131,16 +156,21 @@ Result<std::size_t> PieceLane::move_out() {
   blocked_ = sent && *sent == 0;
   if (!sent || *sent == 0) return sent;
   (is_body ? out_body_ : out_header_) += *sent;
-  if (out_body_ == out_->source.size()) {
-    parts_.outgoing.sent(out_body_);
-    out_.reset();
-  }
+  const bool is_void = out_->header.is_void();
+  if (is_void ? out_header_ == header.size() : out_body_ == out_->source.size()) piece_sent();
   release_sent();
   return sent;
 }
 
+void PieceLane::piece_sent() {
+  parts_.outgoing.sent(out_->source.size());
+  if (out_->header.is_void() && parts_.outgoing.release(out_->send, out_->id(), out_->source.size()))
+    parts_.listener.transfer_ended();
+  out_.reset();
+}
+
 Result<std::size_t> PieceLane::send_part(std::span<const std::byte> part, bool is_body) {
-  if (!io_.sender->busy()) io_.sender->start(part, !is_body);
+  if (!io_.sender->busy()) io_.sender->start(part, !is_body && !out_->header.is_void());
   Result<std::size_t> sent = io_.sender->finish();
   again_ |= sent && *sent == 0 && !io_.sender->busy();
   if (sent && *sent > 0)

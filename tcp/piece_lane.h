@@ -64,10 +64,15 @@ class PieceLane final : public LaneThread {
 
   Result<std::size_t> receive_header();
   Result<std::size_t> receive_body();
+  template <typename Begin>
+  Result<bool> go_on(Begin begin);
+  Result<bool> take_piece();
+  Result<std::size_t> receive_void();
   Result<bool> begin_body();
   void receive_into_scratch(std::size_t bytes);
   void receive_into_bounce(std::span<std::byte> target);
   void take_body(std::size_t bytes);
+  void piece_sent();
   Result<std::size_t> send_part(std::span<const std::byte> part, bool is_body);
   void release_sent();
 

@@ -72,22 +72,24 @@ bool PieceLanes::is_quiet() const {
                              [](const auto& lane) { return lane->is_over() || lane->stays_stalled(); });
 }
 
-PieceLanes::Announced PieceLanes::take_stripe(std::uint64_t id, std::span<const std::byte> source) {
-  const std::span<const std::byte> stripe = source.first(std::min(source.size(), kStripeBytesMax));
+PieceLanes::Announced PieceLanes::take_stripe(const BulkQueue::Outgoing& send) {
+  const std::span<const std::byte> stripe = send.source.first(std::min(send.source.size(), kStripeBytesMax));
   const std::size_t piece_bytes = piece_bytes_for(stripe.size(), outgoing_.backlog(), std::max(count(), 1U));
   queue_.hand_over_send(stripe.size());  // before any lane can have sent some
-  outgoing_.add(id, stripe, piece_bytes);
-  untold_ += (stripe.size() + piece_bytes - 1) / piece_bytes;
+  outgoing_.add(send.id, stripe, piece_bytes, send.filling);
+  if (send.filling == nullptr) untold_ += (stripe.size() + piece_bytes - 1) / piece_bytes;
   return {.bytes = static_cast<std::uint32_t>(stripe.size()),
           .piece_bytes = static_cast<std::uint32_t>(piece_bytes)};
 }
 
+// What has been filled before the stripe was added, filled() could not see.
+void PieceLanes::wake_for_stripes() { wake_some(std::exchange(untold_, 0) + outgoing_.recount()); }
+
 // One for each piece, of those that are not lost. Who loses one wakes the others.
-void PieceLanes::wake_for_stripes() {
-  const std::size_t pieces = std::exchange(untold_, 0);
+void PieceLanes::wake_some(std::size_t pieces) {
   std::size_t woken = 0;
   for (std::size_t seen = 0; seen < lanes_.size() && woken < pieces; ++seen) {
-    PieceLane& lane = *lanes_[next_++ % lanes_.size()];
+    PieceLane& lane = *lanes_[next_.fetch_add(1, std::memory_order_relaxed) % lanes_.size()];
     if (lane.is_over()) continue;
     lane.wake();
     ++woken;
@@ -99,8 +101,11 @@ void PieceLanes::wake_stalled() {
     if (lane->is_stalled()) lane->wake();
 }
 
+// Afterwards the sends' memory is gone, and what says how far it is filled.
 void PieceLanes::let_go() {
-  if (holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) queue_.let_go();
+  if (holders_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  outgoing_.close();
+  queue_.let_go();
 }
 
 void PieceLanes::piece_landed(const PieceHeader& piece) {

@@ -69,13 +69,16 @@ class PieceLanes final : private PieceLane::Listener, private ReceiptLane::Liste
     std::uint32_t bytes = 0;
     std::uint32_t piece_bytes = 0;
   };
-  // Takes a stripe from the front of `source`, which is what is left of the queue's next send, `id`. The
-  // caller announces it, and then calls wake_for_stripes(): the peer has no place for pieces before.
-  Announced take_stripe(std::uint64_t id, std::span<const std::byte> source);
+  // Takes a stripe from the front of what is left of the queue's next send. The caller announces it, and then
+  // calls wake_for_stripes(): the peer has no place for pieces before.
+  Announced take_stripe(const BulkQueue::Outgoing& send);
   void wake_for_stripes();
   IncomingStripes& incoming() { return incoming_; }
   // Memory was reserved, or a stripe announced.
   void wake_stalled();
+
+  // The filling of some send has changed. Any thread.
+  void filled() { wake_some(outgoing_.recount()); }
 
   // A holder has ended. The bulk lane calls it once, after BulkQueue::fail_all().
   void let_go();
@@ -88,6 +91,7 @@ class PieceLanes final : private PieceLane::Listener, private ReceiptLane::Liste
   void receipts_ended(const Status& why) override;
   void lose(const PieceLane& lane, const Status& why);
   void set_over(const Status& why);
+  void wake_some(std::size_t pieces);
 
   BulkQueue& queue_;
   OutgoingStripes outgoing_;
@@ -97,7 +101,7 @@ class PieceLanes final : private PieceLane::Listener, private ReceiptLane::Liste
   std::unique_ptr<ReceiptLane> receipts_;  // null: not recoverable
   std::atomic<unsigned> alive_{0};
   std::atomic<std::size_t> holders_{1};  // the bulk lane
-  std::size_t next_ = 0;                 // whom to wake first; the mover's
+  std::atomic<std::size_t> next_{0};     // whom to wake first; orders nothing
   std::size_t untold_ = 0;               // pieces for which no lane was woken; the mover's
   std::atomic<bool> over_{false};        // release after why_
   mutable Mutex mutex_;

@@ -50,17 +50,39 @@ std::size_t piece_bytes_for(std::size_t bytes, std::size_t backlog, unsigned lan
 
 // --- Outgoing -------------------------------------------------------------------------------------------
 
-void OutgoingStripes::count() {
-  to_claim_.store(stripes_.size() + unconfirmed_.lost(), std::memory_order_seq_cst);
+// Of one whose filling has stopped, the rest can be claimed as void.
+bool OutgoingStripes::Stripe::can_be_claimed() const {
+  return filling == nullptr || filling->reached() >= claimed + next_bytes() || filling->is_stopped();
 }
 
-void OutgoingStripes::add(std::uint64_t id, std::span<const std::byte> source, std::size_t piece_bytes) {
+std::size_t OutgoingStripes::Stripe::pieces_there() const {
+  if (filling == nullptr || !can_be_claimed()) return 0;
+  const std::size_t end = filling->is_stopped() ? source.size() : std::min(filling->reached(), source.size());
+  return divided_up(end - claimed, piece_bytes);
+}
+
+void OutgoingStripes::count() {
+  const auto stripes = std::ranges::count_if(stripes_, &Stripe::can_be_claimed);
+  to_claim_.store(static_cast<std::size_t>(stripes) + unconfirmed_.lost(), std::memory_order_seq_cst);
+}
+
+void OutgoingStripes::add(std::uint64_t id, std::span<const std::byte> source, std::size_t piece_bytes,
+                          const Filling* filling) {
   const MutexLock lock(mutex_);
   ++last_;
   if (closed_) return;
-  stripes_.push_back({.number = last_, .send = id, .source = source, .piece_bytes = piece_bytes});
-  bytes_ += source.size();
+  stripes_.push_back(
+      {.number = last_, .send = id, .source = source, .piece_bytes = piece_bytes, .filling = filling});
+  if (filling == nullptr) bytes_ += source.size();
   count();
+}
+
+std::size_t OutgoingStripes::recount() {
+  const MutexLock lock(mutex_);
+  count();
+  std::size_t pieces = 0;
+  for (const Stripe& stripe : stripes_) pieces += stripe.pieces_there();
+  return pieces;
 }
 
 std::size_t OutgoingStripes::backlog() const {
@@ -71,18 +93,25 @@ std::size_t OutgoingStripes::backlog() const {
 // What was lost comes first: a transfer waits for it.
 std::optional<OutgoingPiece> OutgoingStripes::next() {
   if (std::optional<OutgoingPiece> lost = unconfirmed_.take_lost()) return lost;
-  if (stripes_.empty()) return std::nullopt;
-  Stripe& stripe = stripes_.front();
-  const std::size_t bytes = std::min(stripe.piece_bytes, stripe.source.size() - stripe.claimed);
+  const auto stripe = std::ranges::find_if(stripes_, &Stripe::can_be_claimed);
+  if (stripe == stripes_.end()) return std::nullopt;
+  const OutgoingPiece piece = cut(*stripe);
+  if (stripe->claimed == stripe->source.size()) stripes_.erase(stripe);
+  return piece;
+}
+
+OutgoingPiece OutgoingStripes::cut(Stripe& stripe) {
+  const std::size_t bytes = stripe.next_bytes();
+  const bool is_there = stripe.filling == nullptr || stripe.filling->reached() >= stripe.claimed + bytes;
   OutgoingPiece piece{
       .send = stripe.send, .header = {}, .source = stripe.source.subspan(stripe.claimed, bytes)};
   piece.header.stripe = stripe.number;
   piece.header.offset = stripe.claimed;
   piece.header.bytes = static_cast<std::uint32_t>(bytes);
+  if (!is_there) piece.header.magic = kVoidPieceMagic;
   piece.header.seal = seal_of(piece.header);
   stripe.claimed += bytes;
-  bytes_ -= bytes;
-  if (stripe.claimed == stripe.source.size()) stripes_.pop_front();
+  if (stripe.filling == nullptr) bytes_ -= bytes;
   return piece;
 }
 
@@ -259,6 +288,17 @@ bool IncomingStripes::land(std::uint64_t number, std::uint64_t offset, std::size
   const bool complete = stripe.landed == stripe.bytes;
   if (complete) stripes_.erase(found);
   return queue_.finish_receive(tag, receive, bytes) || complete;
+}
+
+bool IncomingStripes::land_void(const PieceHeader& header, const Taken& taken) {
+  const MutexLock lock(mutex_);
+  const auto found = stripes_.find(header.stripe);
+  Stripe& stripe = found->second;
+  stripe.landed += header.bytes - taken.skip;
+  stripe.pieces[static_cast<std::size_t>(header.offset) / stripe.piece_bytes] = PieceState::kLanded;
+  const bool complete = stripe.landed == stripe.bytes;
+  if (complete) stripes_.erase(found);
+  return complete;
 }
 
 }  // namespace tf::tcp

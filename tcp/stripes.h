@@ -12,6 +12,7 @@
 // Any thread; one mutex for each direction. Lock order: the bulk lane's, these, the BulkQueue's.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -39,8 +40,8 @@ inline constexpr std::size_t kStripesMax = 1024;
 Status validate_stripe(std::uint64_t bytes, std::uint64_t piece_bytes);
 
 // The size of pieces of a stripe of `bytes` for `lanes` lanes, which still have `backlog` bytes to send.
-// Lanes without work share the stripe evenly, in one to three pieces each, or more of a long one. Large pieces
-// cost less, so one lane may get all of it if the others have work.
+// Lanes without work share the stripe evenly, in one to three pieces each, or more of a long one. Large
+// pieces cost less, so one lane may get all of it if the others have work.
 std::size_t piece_bytes_for(std::size_t bytes, std::size_t backlog, unsigned lanes);
 
 // What is to be sent in pieces. The bulk lane's mover adds, piece lanes claim.
@@ -50,15 +51,19 @@ class OutgoingStripes {
   explicit OutgoingStripes(BulkQueue& queue, bool recoverable = false)
       : queue_(queue), recoverable_(recoverable) {}
 
-  // `source` was handed over of the send `id`; it stays until the queue's finish_send() of all of it.
-  void add(std::uint64_t id, std::span<const std::byte> source, std::size_t piece_bytes);
+  // `source` was handed over of the send `id`; it stays until the queue's finish_send() of all of it, and so
+  // does `filling` (null: all of it is there).
+  void add(std::uint64_t id, std::span<const std::byte> source, std::size_t piece_bytes,
+           const Filling* filling = nullptr);
+  // Some filling has changed. Returns the pieces that can be claimed of such stripes.
+  std::size_t recount();
   // The next piece, which connection `lane` sends.
   std::optional<OutgoingPiece> claim(unsigned lane);
   // The lane that claimed them has passed on all bytes of a piece, or never will.
   void sent(std::size_t bytes) { moving_.fetch_sub(bytes, std::memory_order_relaxed); }
   // Its kernel needs the next `bytes` of the piece no longer. Whether that ended a transfer.
   bool release(std::uint64_t send, const PieceId& piece, std::size_t bytes);
-  // What lanes have not passed on yet. Approximate while they do.
+  // What lanes have not passed on yet, without what is being filled. Approximate while they do.
   std::size_t backlog() const;
   bool empty() const { return to_claim_.load(std::memory_order_seq_cst) == 0; }
   // No piece is claimed from now on.
@@ -76,9 +81,15 @@ class OutgoingStripes {
     std::uint64_t send = 0;
     std::span<const std::byte> source;
     std::size_t piece_bytes = 0;
+    const Filling* filling = nullptr;
     std::size_t claimed = 0;
+
+    std::size_t next_bytes() const { return std::min(piece_bytes, source.size() - claimed); }
+    bool can_be_claimed() const;
+    std::size_t pieces_there() const;
   };
   std::optional<OutgoingPiece> next() TF_REQUIRES(mutex_);
+  OutgoingPiece cut(Stripe& stripe) TF_REQUIRES(mutex_);
   void count() TF_REQUIRES(mutex_);
 
   BulkQueue& queue_;
@@ -86,7 +97,7 @@ class OutgoingStripes {
   mutable BriefMutex mutex_;
   std::deque<Stripe> stripes_ TF_GUARDED_BY(mutex_);  // not entirely claimed, oldest first
   Unconfirmed unconfirmed_ TF_GUARDED_BY(mutex_);     // empty if not recoverable
-  std::size_t bytes_ TF_GUARDED_BY(mutex_) = 0;
+  std::size_t bytes_ TF_GUARDED_BY(mutex_) = 0;       // not claimed of stripes that are there
   std::uint64_t last_ TF_GUARDED_BY(mutex_) = 0;
   bool closed_ TF_GUARDED_BY(mutex_) = false;
   std::atomic<std::size_t> moving_{0};    // bytes that are claimed and not sent; orders nothing
@@ -135,6 +146,9 @@ class IncomingStripes {
   // They have arrived there. Whether that ended a transfer or completed the stripe. REQUIRES: within what
   // place() said.
   bool land(std::uint64_t stripe, std::uint64_t offset, std::size_t bytes);
+  // A void piece was taken: what is left of it will not come. Its receives stay until the abort. Whether that
+  // completed the stripe. REQUIRES: less to skip than all of it
+  bool land_void(const PieceHeader& header, const Taken& taken);
 
  private:
   enum class PieceState : std::uint8_t { kFree, kTaken, kLanded };

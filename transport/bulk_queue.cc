@@ -29,7 +29,8 @@ BulkQueue::~BulkQueue() {
 
 // --- Users ----------------------------------------------------------------------------------------------
 
-Status BulkQueue::send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) {
+Status BulkQueue::send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion,
+                       const Filling* filling) {
   const MutexLock lock(mutex_);
   if (!failure_.is_ok()) return failure_;
   if (source.empty()) {
@@ -38,7 +39,8 @@ Status BulkQueue::send(std::uint64_t tag, std::span<const std::byte> source, Bul
   }
   if (sends_.size() - aborts_to_send_ >= kBulkPendingMax)
     return {Code::kResourceExhausted, "kBulkPendingMax bulk sends are already queued"};
-  sends_.push_back({.tag = tag, .source = source, .completion = &completion, .id = ++last_id_});
+  sends_.push_back(
+      {.tag = tag, .source = source, .completion = &completion, .id = ++last_id_, .filling = filling});
   count_sends();
   return Status::ok();
 }
@@ -106,7 +108,8 @@ std::optional<BulkQueue::Outgoing> BulkQueue::next_send() {
                   .source = send.source.subspan(send.handed_over),
                   .is_abort = send.completion == nullptr,
                   .reason = send.reason,
-                  .id = send.id};
+                  .id = send.id,
+                  .filling = send.filling};
 }
 
 void BulkQueue::advance_send(std::size_t bytes) {

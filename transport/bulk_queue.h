@@ -40,7 +40,9 @@ class BulkQueue {
   ~BulkQueue();
 
   // --- Users, any thread: see BulkPlane. Transfers of zero bytes complete at once. -----------------------
-  Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion);
+  // `filling`: of send_filling(); the transport looks at it, the queue does not.
+  Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion,
+              const Filling* filling = nullptr);
   Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion);
   Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion);
   Status abort(std::uint64_t tag, std::uint32_t reason);
@@ -52,8 +54,9 @@ class BulkQueue {
     std::uint64_t tag = 0;
     std::span<const std::byte> source;  // what is left of the oldest send; empty for an abort
     bool is_abort = false;
-    std::uint32_t reason = 0;  // of the abort
-    std::uint64_t id = 0;      // of the send, never 0; no two are alike
+    std::uint32_t reason = 0;          // of the abort
+    std::uint64_t id = 0;              // of the send, never 0; no two are alike
+    const Filling* filling = nullptr;  // until the send ends; null: all of it is there
   };
   // The oldest send or abort that is not entirely handed over. Pins it until the advance_send() or
   // hand_over_send() that must follow (0 bytes: nothing could be sent now).
@@ -125,6 +128,7 @@ class BulkQueue {
     std::size_t handed_over = 0;  // bytes given to the wire or the kernel
     std::size_t finished = 0;     // of these, bytes that are free again
     std::uint64_t id = 0;
+    const Filling* filling = nullptr;
     bool wholly_handed_over() const { return completion != nullptr && handed_over == source.size(); }
   };
   struct Receive {

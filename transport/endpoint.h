@@ -31,6 +31,7 @@
 
 #include "transport/base/deadline.h"
 #include "transport/base/status.h"
+#include "transport/filling.h"
 #include "transport/frame.h"
 
 namespace tf {
@@ -94,6 +95,23 @@ class BulkPlane {
   // Sends `source`. The memory must not change until `completion` is done. At most kBulkPendingMax sends and
   // as many receives are queued: kResourceExhausted beyond.
   virtual Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) = 0;
+  // Whether send_filling() can be used for so much. Always the same. Any thread.
+  virtual bool can_send_filling(std::size_t bytes) const {
+    static_cast<void>(bytes);
+    return false;
+  }
+  // Like send(), for memory that is still being filled, from its front: the peer prepares for all of it now,
+  // and parts leave as they are there, while other tags' payload goes on. The peer must have posted receives
+  // for all of it, since payload behind it waits for them. Call filled() whenever `filling` has changed. If
+  // it stops, abort the tag: then the send ends early. `filling` must outlive the transfer. kUnsupported: not
+  // if can_send_filling().
+  virtual Status send_filling(std::uint64_t tag, std::span<const std::byte> source, const Filling& filling,
+                              BulkCompletion& completion) {
+    static_cast<void>(tag), static_cast<void>(source), static_cast<void>(filling);
+    static_cast<void>(completion);
+    return {Code::kUnsupported, "only what is there can be sent"};
+  }
+  virtual void filled() {}
   // Receives the next target.size() bytes of `tag` straight into `target`.
   virtual Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) = 0;
   // Receives the next `bytes` of `tag` and throws them away.

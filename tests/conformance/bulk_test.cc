@@ -311,6 +311,149 @@ TEST_P(Bulk, PendingTransfersAreBounded) {
   run(client, server);
 }
 
+// What is sent while it is filled. Transports that cannot say so.
+class FillingSend {
+ public:
+  explicit FillingSend(std::uint64_t tag, std::size_t bytes) : tag_(tag), source_(bytes) {}
+  Status begin(Peer& peer) { return peer.bulk().send_filling(tag_, source_, filling_, done_); }
+  // In steps.
+  void fill_to(Peer& peer, std::size_t bytes) {
+    const std::vector<std::byte> whole = test::pattern(source_.size(), tag_);
+    std::memcpy(source_.data(), whole.data(), bytes);
+    filling_.reach(bytes);
+    peer.bulk().filled();
+  }
+  void stop(Peer& peer) {
+    filling_.stop();
+    peer.bulk().filled();
+  }
+  BulkCompletion& done() { return done_; }
+
+ private:
+  const std::uint64_t tag_;
+  std::vector<std::byte> source_;
+  Filling filling_;
+  BulkCompletion done_;
+};
+
+TEST_P(Bulk, WhatIsSentWhileItIsFilledArrivesWhole) {
+  constexpr std::size_t kBytes = kMiB + 5;
+  const auto client = [&](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    FillingSend first(1, kBytes);
+    FillingSend second(2, kBytes);
+    const CloseOnFailure guard(peer);
+    ASSERT_OK(peer.receive().status());
+    if (!peer.bulk().can_send_filling(kBytes)) {
+      ASSERT_CODE(first.begin(peer), Code::kUnsupported);
+      return part(peer);
+    }
+    ASSERT_OK(first.begin(peer));
+    first.fill_to(peer, 100'000);
+    ASSERT_OK(second.begin(peer));
+    send_in_pieces(peer, 3, {4 * kMiB});  // overtakes both
+    ASSERT_OK(peer.receive().status());
+    EXPECT_FALSE(first.done().done());
+    for (const std::size_t bytes : {std::size_t{1}, kMiB / 4, kMiB / 4 + 1, kMiB, kBytes}) {
+      second.fill_to(peer, bytes);
+      (void)peer.drive(Deadline::after(std::chrono::milliseconds(1)));  // as far as it goes
+    }
+    ASSERT_OK(peer.await(second.done()));
+    first.fill_to(peer, kBytes);
+    ASSERT_OK(peer.await(first.done()));
+    part(peer);
+  };
+  const auto server = [&](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    std::vector<std::byte> targets[2] = {std::vector<std::byte>(kBytes), std::vector<std::byte>(kBytes)};
+    BulkCompletion done[3];
+    const CloseOnFailure guard(peer);
+    ASSERT_OK(peer.bulk().receive(1, std::span(targets[0]).first(kMiB / 2), done[0]));
+    ASSERT_OK(peer.bulk().receive(1, std::span(targets[0]).subspan(kMiB / 2), done[1]));
+    ASSERT_OK(peer.bulk().receive(2, targets[1], done[2]));
+    ASSERT_OK(peer.send(0x0101, 1));
+    if (!peer.bulk().can_send_filling(kBytes)) {
+      part(peer);
+      return peer.close();
+    }
+    receive_in_pieces(peer, 3, {4 * kMiB});
+    ASSERT_OK(peer.send(0x0101, 2));
+    for (const BulkCompletion& each : done) ASSERT_OK(peer.await(each));
+    for (const std::uint64_t tag : {1U, 2U})
+      ASSERT_EQ(test::find_mismatch(targets[tag - 1], tag), test::kNoMismatch) << tag;
+    part(peer);
+  };
+  run(client, server);
+}
+
+TEST_P(Bulk, AFillingThatStopsEndsItsTagOnly) {
+  constexpr std::uint32_t kReason = 719;
+  const auto client = [&](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    FillingSend never(1, kMiB);
+    FillingSend some(2, kMiB);
+    const CloseOnFailure guard(peer);
+    ASSERT_OK(peer.receive().status());
+    if (!peer.bulk().can_send_filling(kMiB)) return part(peer);
+    ASSERT_OK(never.begin(peer));
+    ASSERT_OK(some.begin(peer));
+    some.fill_to(peer, 300'000);
+    (void)peer.drive(Deadline::after(std::chrono::milliseconds(1)));
+    never.stop(peer);
+    ASSERT_OK(peer.bulk().abort(1, kReason));
+    ASSERT_OK(peer.bulk().abort(2, kReason + 1));
+    some.stop(peer);
+    ASSERT_OK(peer.await(never.done()));
+    ASSERT_OK(peer.await(some.done()));
+    send_in_pieces(peer, 3, {kMiB});
+    part(peer);
+  };
+  const auto server = [&](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    std::vector<std::byte> targets[2] = {std::vector<std::byte>(kMiB), std::vector<std::byte>(kMiB + 1)};
+    BulkCompletion done[2];
+    const CloseOnFailure guard(peer);
+    ASSERT_OK(peer.bulk().receive(1, targets[0], done[0]));
+    ASSERT_OK(peer.bulk().receive(2, targets[1], done[1]));
+    ASSERT_OK(peer.send(0x0101, 1));
+    if (!peer.bulk().can_send_filling(kMiB)) {
+      part(peer);
+      return peer.close();
+    }
+    EXPECT_EQ(abort_reason(peer.await(done[0])), kReason);
+    EXPECT_EQ(abort_reason(peer.await(done[1])), kReason + 1);
+    receive_in_pieces(peer, 3, {kMiB});
+    EXPECT_OK(peer.endpoint().status());
+    part(peer);
+  };
+  run(client, server);
+}
+
+TEST_P(Bulk, WhatIsNotFilledEndsWithTheEndpoint) {
+  const auto client = [](std::unique_ptr<Endpoint> endpoint) {
+    FillingSend never(1, kMiB);
+    Peer peer(std::move(endpoint));
+    ASSERT_OK(peer.receive().status());
+    const bool can = peer.bulk().can_send_filling(kMiB);
+    if (can) ASSERT_OK(never.begin(peer));
+    part(peer);
+    peer.close();
+    EXPECT_EQ(never.done().done(), can);
+  };
+  const auto server = [](std::unique_ptr<Endpoint> endpoint) {
+    std::vector<std::byte> target(kMiB);
+    BulkCompletion done;
+    Peer peer(std::move(endpoint));
+    ASSERT_OK(peer.bulk().receive(1, target, done));
+    ASSERT_OK(peer.send(0x0101, 1));
+    part(peer);
+    peer.close();
+    EXPECT_TRUE(done.done());
+    EXPECT_FALSE(done.status().is_ok());
+  };
+  run(client, server);
+}
+
 // An end that asks for everything it gets is not left waiting behind what it never asked for.
 TEST_P(Bulk, UnaskedPayloadEndsWhoRefusesIt) {
   const auto client = [](std::unique_ptr<Endpoint> endpoint) {

@@ -20,6 +20,14 @@ class CountedBulk final : public BulkPlane {
     SessionTally::add(tally_.payload_bytes_to_client, source.size());
     return plane_.send(tag, source, completion);
   }
+  bool can_send_filling(std::size_t bytes) const override { return plane_.can_send_filling(bytes); }
+  Status send_filling(std::uint64_t tag, std::span<const std::byte> source, const Filling& filling,
+                      BulkCompletion& completion) override {
+    const Status sent = plane_.send_filling(tag, source, filling, completion);
+    if (sent.is_ok()) SessionTally::add(tally_.payload_bytes_to_client, source.size());
+    return sent;
+  }
+  void filled() override { plane_.filled(); }
   Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) override {
     SessionTally::add(tally_.payload_bytes_to_worker, target.size());
     return plane_.receive(tag, target, completion);

@@ -3,7 +3,6 @@
 #include "worker/copy/deliveries.h"
 
 #include <algorithm>
-#include <vector>
 
 namespace tf::worker {
 
@@ -11,6 +10,14 @@ void Deliveries::add(const Piece& piece) {
   const MutexLock lock(mutex_);
   jobs_.push_back({piece});
   count_.store(jobs_.size(), std::memory_order_relaxed);
+}
+
+void Deliveries::extend(const StagingSlots::Slot* slot, std::size_t end) {
+  const MutexLock lock(mutex_);
+  const auto job = std::ranges::find(jobs_, slot, &Job::slot);
+  if (job == jobs_.end() || job->state != State::kFilling) return;
+  job->parts.push_back(end);
+  (void)advance_parts(*job);
 }
 
 void Deliveries::fail(std::uint64_t tag, hipError_t error) {
@@ -29,14 +36,15 @@ bool Deliveries::is_over(const Job& job) {
   return job.state == State::kUnsent || (job.state == State::kSending && job.slot->transfer->done());
 }
 
-// REQUIRES: the job is filling
-void Deliveries::advance(Job& job) {
+// REQUIRES for both: the job is filling
+Deliveries::Progress Deliveries::advance(Job& job) {
+  if (!job.parts.empty()) return advance_parts(job);
   const hipError_t ready = staging_.query(job.slot);
-  if (ready == hipErrorNotReady) return;
+  if (ready == hipErrorNotReady) return {};
   if (ready != hipSuccess && !job.failed) fail_jobs(job.tag, ready);
   if (job.failed) {
     job.state = State::kUnsent;
-    return;
+    return {.moved = true};
   }
   job.slot->transfer.emplace();
   const Status sent = bulk_.send(job.tag, job.slot->memory().first(job.bytes), *job.slot->transfer);
@@ -44,29 +52,48 @@ void Deliveries::advance(Job& job) {
     job.state = State::kSending;
   else
     life_.end(sent);
+  return {.moved = sent.is_ok(), .sent = sent.is_ok()};
 }
 
-bool Deliveries::send_in_order() {
-  bool moved = false;
+// One that has failed is over when the device writes to none of its parts any more.
+Deliveries::Progress Deliveries::advance_parts(Job& job) {
+  const std::size_t before = job.there;
+  hipError_t ready = hipSuccess;
+  while (job.there < job.parts.size() && ready == hipSuccess) {
+    ready = staging_.query(job.slot, job.there);
+    if (ready == hipSuccess) ++job.there;
+  }
+  if (ready != hipSuccess && ready != hipErrorNotReady && !job.failed) fail_jobs(job.tag, ready);
+  if (job.failed ? ready == hipErrorNotReady : job.there == before) return {};
+  if (job.failed)
+    job.slot->filling->stop();
+  else
+    job.slot->filling->reach(job.parts[job.there - 1]);
+  if (job.failed || job.parts[job.there - 1] == job.bytes) job.state = State::kSending;
+  bulk_.filled();
+  return {.moved = true};
+}
+
+Deliveries::Progress Deliveries::send_in_order() {
+  Progress progress;
   std::vector<std::uint64_t> held_up;  // tags whose earlier bytes are not sent yet
   for (Job& job : jobs_) {
     if (job.state != State::kFilling) continue;
     const bool waits = std::find(held_up.begin(), held_up.end(), job.tag) != held_up.end();
-    if (!waits) advance(job);
+    if (!waits) progress |= advance(job);
     if (job.state == State::kFilling) held_up.push_back(job.tag);
-    moved = moved || job.state != State::kFilling;
   }
-  return moved;
+  return progress;
 }
 
-bool Deliveries::send_ready() {
+Deliveries::Progress Deliveries::send_ready() {
   const MutexLock lock(mutex_);
   return send_in_order();
 }
 
-bool Deliveries::progress(const std::function<void(StagingSlots::Slot*)>& give_back) {
+Deliveries::Progress Deliveries::progress(const std::function<void(StagingSlots::Slot*)>& give_back) {
   const MutexLock lock(mutex_);
-  bool moved = send_in_order();
+  Progress progress = send_in_order();
   for (auto job = jobs_.begin(); job != jobs_.end();) {
     if (!is_over(*job)) {
       ++job;
@@ -74,10 +101,10 @@ bool Deliveries::progress(const std::function<void(StagingSlots::Slot*)>& give_b
     }
     give_back(job->slot);
     job = jobs_.erase(job);
-    moved = true;
+    progress.moved = true;
   }
   count_.store(jobs_.size(), std::memory_order_relaxed);
-  return moved;
+  return progress;
 }
 
 std::size_t Deliveries::under_way(std::uint64_t tag) const {

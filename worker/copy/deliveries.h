@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deliveries: payload from the device in staging slots, on its way to the client: each piece is sent once the
-// stream has filled its slot.
+// stream has filled its slot. Or it was handed to the bulk plane before, which is told of each part of it
+// that is there.
 //
 // The executor moves them along. If it is held up in a call of the runtime, somebody else may send what is
 // ready (send_ready(), any thread). Everything else belongs to the executor.
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <vector>
 
 #include "transport/base/mutex.h"
 #include "transport/endpoint.h"
@@ -24,9 +26,21 @@ namespace tf::worker {
 class Deliveries {
  public:
   struct Piece {
-    StagingSlots::Slot* slot = nullptr;  // its event marks the end of the copy into it
+    StagingSlots::Slot* slot = nullptr;  // its events mark the end of the copies into it
     std::size_t bytes = 0;
     std::uint64_t tag = 0;
+    // Where the parts end that were ordered so far. If none, the piece is sent as a whole when its first
+    // event is done; otherwise it is being sent already, as far as the slot's filling says.
+    std::vector<std::size_t> parts = {};
+  };
+  struct Progress {
+    bool moved = false;
+    bool sent = false;  // the bulk plane's mover has something to do
+    Progress& operator|=(const Progress& other) {
+      moved |= other.moved;
+      sent |= other.sent;
+      return *this;
+    }
   };
 
   // All outlive it.
@@ -36,13 +50,15 @@ class Deliveries {
   Deliveries& operator=(const Deliveries&) = delete;
 
   void add(const Piece& piece);
+  // One more part was ordered of the piece in that slot, which ends there. Passes on what the device has
+  // delivered of the piece so far.
+  void extend(const StagingSlots::Slot* slot, std::size_t end);
   // The tag's pieces are not sent any more; the client is told why.
   void fail(std::uint64_t tag, hipError_t error);
-  // Sends what is ready, in order under each tag, and gives back the slots of what has been sent. True:
-  // something moved.
-  bool progress(const std::function<void(StagingSlots::Slot*)>& give_back);
-  // The first half of that. True: something is being sent now. Any thread.
-  bool send_ready();
+  // Sends what is ready, in order under each tag, and gives back the slots of what has been sent.
+  Progress progress(const std::function<void(StagingSlots::Slot*)>& give_back);
+  // The first half of that. Any thread.
+  Progress send_ready();
 
   // Any thread.
   bool pending() const { return count_.load(std::memory_order_relaxed) != 0; }  // orders nothing else
@@ -51,16 +67,18 @@ class Deliveries {
 
  private:
   enum class State : std::uint8_t {
-    kFilling,  // until the slot's event is done
+    kFilling,  // until the slot's events are done
     kSending,  // until the slot's transfer is done
     kUnsent,   // the slot is free
   };
   struct Job : Piece {
     State state = State::kFilling;
-    bool failed = false;  // not to be sent
+    bool failed = false;    // not to be sent
+    std::size_t there = 0;  // parts
   };
-  bool send_in_order() TF_REQUIRES(mutex_);
-  void advance(Job& job) TF_REQUIRES(mutex_);
+  Progress send_in_order() TF_REQUIRES(mutex_);
+  Progress advance(Job& job) TF_REQUIRES(mutex_);
+  Progress advance_parts(Job& job) TF_REQUIRES(mutex_);
   void fail_jobs(std::uint64_t tag, hipError_t error) TF_REQUIRES(mutex_);
   static bool is_over(const Job& job);
 

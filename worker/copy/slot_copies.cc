@@ -22,16 +22,18 @@ constexpr std::size_t kDiscardsMax = 1024;
 // The slots that one copy from the device may hold, so that some are left for others.
 constexpr std::size_t kOutgoingPerCopyMax = kLargeSlots - 2;
 constexpr std::uint64_t kPageBytes = 4096;
-constexpr std::uint64_t kQuarterBytesMin = 256 << 10;  // each quarter costs two calls of the runtime
+constexpr std::uint64_t kPartBytesMin = 256 << 10;  // each part costs two calls of the runtime
 constexpr auto kPatienceMin = std::chrono::nanoseconds(10us);
 constexpr auto kSoon = 100us;  // the device takes 12 us for 256 KiB
 constexpr auto kPatienceMax = std::chrono::nanoseconds(500us);
 
-// A short copy goes in quarters: the device copies one while the next one is on its way.
-std::uint64_t piece_bytes(std::uint64_t bytes) {
-  const std::uint64_t pages = (bytes + 4 * kPageBytes - 1) / (4 * kPageBytes);
-  return std::clamp<std::uint64_t>(pages * kPageBytes, kQuarterBytesMin, kLargeSlotBytes);
+std::uint64_t part_bytes(std::uint64_t bytes, std::uint64_t parts) {
+  const std::uint64_t pages = (bytes + parts * kPageBytes - 1) / (parts * kPageBytes);
+  return std::clamp<std::uint64_t>(pages * kPageBytes, kPartBytesMin, kLargeSlotBytes);
 }
+
+// A short copy goes in quarters: the device copies one while the next one is on its way.
+std::uint64_t piece_bytes(std::uint64_t bytes) { return part_bytes(bytes, 4); }
 
 }  // namespace
 
@@ -183,27 +185,84 @@ hipError_t SlotCopies::inline_to_device(std::uint64_t target, std::span<const st
   return land({slot, graph::line(target, 0, payload.size())}, stream, hipSuccess);
 }
 
+// The client has posted receives for all of a line before it asks for it; of other boxes, some at a time. So
+// only a line's first slot is announced before it is filled.
 hipError_t SlotCopies::from_device(const Box& box, StreamRef stream, std::uint64_t tag) {
+  const std::uint64_t bytes = packed_bytes(box).value_or(0);
+  const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kLargeSlotBytes));
+  bool ahead = box.is_line() && !names_array(box) && bulk_.can_send_filling(first);
+  graph::BoxPieces pieces(box, ahead ? kLargeSlotBytes : piece_bytes(bytes));
   hipError_t error = hipSuccess;
-  graph::BoxPieces pieces(box, piece_bytes(packed_bytes(box).value_or(0)));
   for (auto piece = pieces.next(); piece && error == hipSuccess; piece = pieces.next()) {
     if (!life_.wait_until([&] { return deliveries_.under_way(tag) < kOutgoingPerCopyMax; }))
       return hipErrorUnknown;
-    StagingSlots::Slot* slot = acquire(piece->bytes(), Reuse::kLate, error);
-    if (slot == nullptr) break;
-    piece->target = packed_at(graph::address_of(slot->memory().data()), *piece);
-    error = copy_in_stream(*piece, hipMemcpyDeviceToHost, stream);
-    if (error == hipSuccess) error = staging_.record(slot, stream.stream, stream.device);
-    if (error != hipSuccess) {
-      own_calls_.pass_on(finish(stream), stream.stream, stream.device);
-      if (!life_.ending()) staging_.release(slot);
-      break;
-    }
-    deliveries_.add({slot, piece->bytes(), tag});
-    note_move();
+    error = std::exchange(ahead, false) ? deliver_ahead(*piece, stream, tag) : deliver(*piece, stream, tag);
   }
   if (error != hipSuccess) deliveries_.fail(tag, error);
   return error;
+}
+
+// Has the device copy a part of what goes into the slot. Afterwards it writes nothing if that fails.
+hipError_t SlotCopies::order(Box piece, StagingSlots::Slot* slot, std::size_t part, StreamRef stream) {
+  hipError_t error = copy_in_stream(piece, hipMemcpyDeviceToHost, stream);
+  if (error == hipSuccess) error = staging_.record(slot, stream.stream, stream.device, part);
+  if (error != hipSuccess) own_calls_.pass_on(finish(stream), stream.stream, stream.device);
+  return error;
+}
+
+hipError_t SlotCopies::deliver(const Box& piece, StreamRef stream, std::uint64_t tag) {
+  hipError_t error = hipSuccess;
+  StagingSlots::Slot* slot = acquire(piece.bytes(), Reuse::kLate, error);
+  if (slot == nullptr) return error;
+  Box packed = piece;
+  packed.target = packed_at(graph::address_of(slot->memory().data()), piece);
+  error = order(packed, slot, 0, stream);
+  if (error == hipSuccess) {
+    deliveries_.add({slot, piece.bytes(), tag});
+    note_move();
+  } else if (!life_.ending()) {
+    staging_.release(slot);
+  }
+  return error;
+}
+
+// In thirds, the first of which keeps several lanes busy. The client learns of all of it while the device
+// copies that one.
+hipError_t SlotCopies::deliver_ahead(const Box& line, StreamRef stream, std::uint64_t tag) {
+  hipError_t error = hipSuccess;
+  StagingSlots::Slot* slot = acquire(line.bytes(), Reuse::kLate, error);
+  if (slot == nullptr) return error;
+  const auto third = static_cast<std::size_t>(part_bytes(line.bytes(), kSlotParts));
+  std::size_t there = 0;
+  for (std::size_t part = 0; there < line.bytes(); ++part) {
+    const std::size_t bytes = std::min(third, line.bytes() - there);
+    const std::uint64_t target = graph::address_of(slot->memory().data()) + there;
+    error = order(graph::line(target, line.source.address + there, bytes), slot, part, stream);
+    if (error != hipSuccess) break;
+    there += bytes;
+    if (part != 0)
+      deliveries_.extend(slot, there);
+    else if (!announce({slot, line.bytes(), tag, {there}}))
+      return hipErrorUnknown;
+  }
+  if (there == 0 && !life_.ending()) staging_.release(slot);
+  return error;
+}
+
+bool SlotCopies::announce(const Deliveries::Piece& piece) {
+  StagingSlots::Slot* const slot = piece.slot;
+  slot->transfer.emplace();
+  slot->filling.emplace();
+  const Status sent =
+      bulk_.send_filling(piece.tag, slot->memory().first(piece.bytes), *slot->filling, *slot->transfer);
+  if (!sent.is_ok()) {
+    life_.end(sent);
+    return false;
+  }
+  deliveries_.add(piece);
+  note_move();
+  mover_.drive();
+  return true;
 }
 
 void SlotCopies::abort(std::uint64_t tag, hipError_t error) {
@@ -240,13 +299,14 @@ hipError_t SlotCopies::receive(std::uint64_t tag, std::span<std::byte> target) {
 void SlotCopies::progress() {
   if (!deliveries_.pending()) return;
   looks_.fetch_add(1, std::memory_order_relaxed);  // only compared
-  const bool moved = deliveries_.progress([this](StagingSlots::Slot* slot) { staging_.release(slot); });
-  if (!moved) {
+  const Deliveries::Progress progress =
+      deliveries_.progress([this](StagingSlots::Slot* slot) { staging_.release(slot); });
+  if (!progress.moved) {
     patience_ = std::min(patience_ * 2, kPatienceMax);
     return;
   }
   note_move();
-  mover_.drive();
+  if (progress.sent) mover_.drive();
 }
 
 void SlotCopies::note_move() {

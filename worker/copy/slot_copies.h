@@ -96,6 +96,10 @@ class SlotCopies {
   StagingSlots::Slot* acquire(std::size_t bytes, Reuse reuse, hipError_t& error);
   void note_move();
   hipError_t land(const Incoming& incoming, StreamRef stream, hipError_t so_far);
+  hipError_t deliver(const Box& piece, StreamRef stream, std::uint64_t tag);
+  hipError_t deliver_ahead(const Box& line, StreamRef stream, std::uint64_t tag);
+  bool announce(const Deliveries::Piece& piece);
+  hipError_t order(Box piece, StagingSlots::Slot* slot, std::size_t part, StreamRef stream);
 
   const protocol::HipTable& hip_;
   OwnCalls& own_calls_;

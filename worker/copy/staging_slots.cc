@@ -14,8 +14,7 @@ constexpr std::size_t kDrainingMax = 16;  // from then on, slots that are done a
 
 StagingSlots::~StagingSlots() {
   for (Size* size : {&small_, &medium_, &large_}) {
-    for (const auto& slot : size->all)
-      if (slot->event_ != nullptr) own_calls_.pass_on(hip_.hipEventDestroy(slot->event_));
+    for (const auto& slot : size->all) destroy_events(*slot);
     if (size->block == nullptr) continue;
     bulk_.forget({size->block, size->slot_bytes * size->slots});
     if (size->pinned)
@@ -77,26 +76,32 @@ StagingSlots::Slot* StagingSlots::acquire(std::size_t bytes, Reuse reuse, hipErr
   else
     size.free.pop_back();
   slot->transfer.reset();
+  slot->filling.reset();
   return slot;
 }
 
 void StagingSlots::release(Slot* slot) { size_for(slot->memory_.size()).free.push_back(slot); }
 
-hipError_t StagingSlots::record(Slot* slot, hipStream_t stream, int device) {
-  if (slot->event_ != nullptr && slot->event_device_ != device) {
-    own_calls_.pass_on(hip_.hipEventDestroy(slot->event_), nullptr, slot->event_device_);
-    slot->event_ = nullptr;
+void StagingSlots::destroy_events(Slot& slot) {
+  for (hipEvent_t& event : slot.events_) {
+    if (event != nullptr) own_calls_.pass_on(hip_.hipEventDestroy(event), nullptr, slot.event_device_);
+    event = nullptr;
   }
-  if (slot->event_ == nullptr) {
-    const hipError_t error = hip_.hipEventCreateWithFlags(&slot->event_, hipEventDisableTiming);
+}
+
+hipError_t StagingSlots::record(Slot* slot, hipStream_t stream, int device, std::size_t part) {
+  if (slot->event_device_ != device) destroy_events(*slot);
+  slot->event_device_ = device;
+  hipEvent_t& event = slot->events_[part];
+  if (event == nullptr) {
+    const hipError_t error = hip_.hipEventCreateWithFlags(&event, hipEventDisableTiming);
     if (error != hipSuccess) {
-      slot->event_ = nullptr;
+      event = nullptr;
       return error;
     }
-    slot->event_device_ = device;
   }
   slot->stream_ = stream;
-  return hip_.hipEventRecord(slot->event_, stream);
+  return hip_.hipEventRecord(event, stream);
 }
 
 void StagingSlots::release_when_done(Slot* slot) { size_for(slot->memory_.size()).draining.push_back(slot); }

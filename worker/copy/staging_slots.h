@@ -11,6 +11,7 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -31,6 +32,8 @@ inline constexpr std::size_t kMediumSlotBytes = 256 << 10;
 inline constexpr std::size_t kMediumSlots = 64;
 inline constexpr std::size_t kSmallSlotBytes = 16 << 10;
 inline constexpr std::size_t kSmallSlots = 256;
+// Parts of a slot that an event of their own may follow.
+inline constexpr std::size_t kSlotParts = 3;
 
 // Who reads and writes the slots beside the bulk plane.
 enum class DeviceMemory : std::uint8_t { kOnHost, kBehindBus };  // this host's processors; a device, by DMA
@@ -45,11 +48,13 @@ class StagingSlots {
     std::span<std::byte> memory() const { return memory_; }
     // One transfer on the bulk plane at a time.
     std::optional<BulkCompletion> transfer;
+    // Of a transfer that was begun before the memory was filled.
+    std::optional<Filling> filling;
 
    private:
     friend class StagingSlots;
     std::span<std::byte> memory_;
-    hipEvent_t event_ = nullptr;  // made on event_device_ when first needed
+    std::array<hipEvent_t, kSlotParts> events_{};  // made on event_device_ when first needed
     int event_device_ = -1;
     hipStream_t stream_ = nullptr;  // where it was recorded; perhaps destroyed since
   };
@@ -66,12 +71,14 @@ class StagingSlots {
   Slot* acquire(std::size_t bytes, Reuse reuse, hipError_t& error);
   void release(Slot* slot);
 
-  // Records the slot's event at the current end of `stream`. REQUIRES: `device` is current and is the
-  // stream's.
-  hipError_t record(Slot* slot, hipStream_t stream, int device);
+  // Records the event of that part of the slot at the current end of `stream`. REQUIRES: `device` is current
+  // and is the stream's.
+  hipError_t record(Slot* slot, hipStream_t stream, int device, std::size_t part = 0);
   // hipSuccess: the stream has passed the mark; hipErrorNotReady; or the failure of the work before it.
-  hipError_t query(const Slot* slot) const { return hip_.hipEventQuery(slot->event_); }
-  // The slot becomes free once its event is done.
+  hipError_t query(const Slot* slot, std::size_t part = 0) const {
+    return hip_.hipEventQuery(slot->events_[part]);
+  }
+  // The slot becomes free once its first event is done.
   void release_when_done(Slot* slot);
 
  private:
@@ -86,6 +93,7 @@ class StagingSlots {
   };
 
   hipError_t allocate(Size& size);
+  void destroy_events(Slot& slot);
   void collect(Size& size);
   Size& size_for(std::size_t bytes) {
     return bytes <= kSmallSlotBytes ? small_ : bytes <= kMediumSlotBytes ? medium_ : large_;

@@ -57,7 +57,7 @@ inline std::uint64_t body_of(const FrameHeader& header) { return header.payload_
 inline std::uint64_t body_of(const tcp::ChunkHeader& header) {
   return header.flags == tcp::kChunkStripe ? 0 : header.bytes;
 }
-inline std::uint64_t body_of(const tcp::PieceHeader& header) { return header.bytes; }
+inline std::uint64_t body_of(const tcp::PieceHeader& header) { return header.is_void() ? 0 : header.bytes; }
 
 // Header by header, for as long as their lengths lead to another.
 template <typename Header>

@@ -26,8 +26,8 @@ constexpr std::chrono::seconds kReceiptsLimit(10);
 constexpr unsigned kFirst = kConnectionsMin;
 constexpr unsigned kSecond = kConnectionsMin + 1;
 constexpr unsigned kReceipts = kConnectionsMin + 2;
-constexpr std::size_t kPieceBytes = 64 << 10;  // of what the peer sends
-constexpr std::size_t kBytes = 4 * kPieceBytes;   // of a stripe
+constexpr std::size_t kPieceBytes = 64 << 10;    // of what the peer sends
+constexpr std::size_t kBytes = 4 * kPieceBytes;  // of a stripe
 
 class NothingElse final : public MessageSink {
  public:
@@ -175,6 +175,25 @@ TEST_F(Receipts, AreSentForEachPieceAndEndASend) {
     for (const std::uint64_t offset : lane) write_sealed(kReceipts, Receipt{.what = 1, .offset = offset});
   drive(sent);
   EXPECT_TRUE(sent.status().is_ok()) << sent.status().to_string();
+}
+
+// Lost with its receipt on the way, a void piece comes again, like any other.
+TEST_F(Receipts, AVoidPieceHasOneHoweverOftenItComes) {
+  ASSERT_TRUE(endpoint_->bulk().receive(5, memory_, done_).is_ok());
+  announce();
+  turn();
+  for (std::size_t number : {0U, 0U, 1U, 2U, 3U}) {
+    const PieceHeader header{.stripe = 1,
+                             .offset = number * kPieceBytes,
+                             .bytes = static_cast<std::uint32_t>(kPieceBytes),
+                             .magic = kVoidPieceMagic};
+    write_sealed(kFirst, header);
+  }
+  for (std::size_t number = 0; number < 4; ++number) expect_receipt(number);
+  EXPECT_FALSE(done_.done());
+  write_sealed(kBulkConnection, ChunkHeader{.tag = 5, .flags = kChunkAbort, .reason = 719});
+  drive(done_);
+  EXPECT_EQ(abort_reason(done_.status()), 719U);
 }
 
 // The rest of a piece that was cut comes after its beginning, which is not written a second time.

@@ -107,6 +107,56 @@ TEST_F(Stripes, ASendEndsWithItsLastPieceWhicheverThatIs) {
   EXPECT_TRUE(large.done() && large.status().is_ok());
 }
 
+// What is not there yet is passed over, and costs later stripes no larger pieces.
+TEST_F(Stripes, OfOneThatIsBeingFilledWhatIsThereCanBeClaimed) {
+  const std::vector<std::byte> source = bytes(3 * kPiece + 5);
+  Filling filling;
+  outgoing_.add(1, source, kPiece, &filling);
+  EXPECT_TRUE(outgoing_.empty());
+  EXPECT_FALSE(outgoing_.claim(2).has_value());
+  EXPECT_EQ(outgoing_.backlog(), 0U);
+  outgoing_.add(2, source, kPieceBytesMax);
+  EXPECT_EQ(outgoing_.claim(2)->send, 2U);
+  filling.reach(2 * kPiece + 1);
+  EXPECT_EQ(outgoing_.recount(), 3U) << "of which the last one is there in part";
+  EXPECT_FALSE(outgoing_.empty());
+  EXPECT_EQ(outgoing_.claim(2)->header.offset, 0U);
+  EXPECT_EQ(outgoing_.claim(2)->header.offset, kPiece);
+  EXPECT_TRUE(outgoing_.empty());
+  filling.reach(source.size());
+  EXPECT_EQ(outgoing_.recount(), 2U);
+  EXPECT_FALSE(outgoing_.claim(2)->header.is_void());
+  EXPECT_EQ(outgoing_.claim(2)->source.size(), 5U);
+  EXPECT_FALSE(outgoing_.claim(2).has_value());
+}
+
+TEST_F(Stripes, OfOneWhoseFillingStopsTheRestIsVoid) {
+  const std::vector<std::byte> source = bytes(3 * kPiece);
+  Filling filling;
+  outgoing_.add(1, source, kPiece, &filling);
+  filling.reach(kPiece + 10);
+  filling.stop();
+  EXPECT_EQ(outgoing_.recount(), 3U);
+  std::vector<std::byte> target(source.size() + 1);
+  ASSERT_TRUE(queue_.receive(9, target, done_[0]).is_ok());
+  incoming_.open(9, source.size(), kPiece);
+  ASSERT_TRUE(incoming_.reserve().value());
+  const auto first = outgoing_.claim(2);
+  ASSERT_TRUE(validate(first->header).is_ok() && !first->header.is_void());
+  land(first->header, first->source);
+  for (int piece = 1; piece < 3; ++piece) {
+    const auto next = outgoing_.claim(2);
+    ASSERT_TRUE(validate(next->header).is_ok() && next->header.is_void());
+    EXPECT_TRUE(incoming_.has_open(9));
+    EXPECT_EQ(incoming_.land_void(next->header, incoming_.take(next->header).value()), piece == 2);
+  }
+  EXPECT_FALSE(incoming_.has_open(9)) << "the abort can be taken";
+  EXPECT_FALSE(done_[0].done());
+  ASSERT_TRUE(queue_.abort_receive(9, 719).is_ok());
+  ASSERT_TRUE(done_[0].done());
+  EXPECT_EQ(abort_reason(done_[0].status()), 719U);
+}
+
 TEST_F(Stripes, WaitForReceivesInTheOrderOfTheTag) {
   std::vector<std::byte> target(2 * kPiece);
   incoming_.open(4, 2 * kPiece, kPiece);
