@@ -101,7 +101,7 @@ Deliveries::Progress Deliveries::progress(const std::function<void(StagingSlots:
     }
     give_back(job->slot);
     job = jobs_.erase(job);
-    progress.moved = true;
+    progress |= {.moved = true, .sent = true};
   }
   count_.store(jobs_.size(), std::memory_order_relaxed);
   return progress;

@@ -35,7 +35,7 @@ class Deliveries {
   };
   struct Progress {
     bool moved = false;
-    bool sent = false;  // the bulk plane's mover has something to do
+    bool sent = false;  // pieces, so the bulk plane's mover may have something to do
     Progress& operator|=(const Progress& other) {
       moved |= other.moved;
       sent |= other.sent;
