@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Filling: how far memory has been filled that is sent meanwhile (BulkPlane::send_filling).
 //
-// Who fills it owns the object, and keeps it until the send has ended. One thread fills; any thread looks.
+// Who fills it owns the object, and keeps it until the send has ended. One thread at a time fills; any looks.
 #pragma once
 
 #include <atomic>
