@@ -319,7 +319,8 @@ class FillingSend {
   // In steps.
   void fill_to(Peer& peer, std::size_t bytes) {
     const std::vector<std::byte> whole = test::pattern(source_.size(), tag_);
-    std::memcpy(source_.data(), whole.data(), bytes);
+    const std::size_t before = filling_.reached();
+    std::memcpy(source_.data() + before, whole.data() + before, bytes - before);
     filling_.reach(bytes);
     peer.bulk().filled();
   }
