@@ -200,6 +200,8 @@ TEST(Stream, HostFunctionsDoNotHoldUpOtherStreams) {
 
 // More than the library has threads for.
 TEST(Stream, ManyHostFunctionsAreHeldAtOnce) {
+  // Seen with driver 580: the calls do not return.
+  if (is_bare_nvidia()) GTEST_SKIP() << "NVIDIA's driver does not take as many host functions that wait";
   constexpr std::size_t kStreams = 80;
   std::vector<hipStream_t> streams(kStreams);
   Gate gate;
