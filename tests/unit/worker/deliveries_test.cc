@@ -2,12 +2,12 @@
 // Copies from the device whose payload is announced before the device has delivered it.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <vector>
 
+#include "tests/unit/worker/staging_fakes.h"
 #include "transport/loopback.h"
 #include "worker/copy/slot_copies.h"
 
@@ -29,22 +29,6 @@ struct Device {
 };
 Device* device = nullptr;
 
-hipError_t allocate(void** memory, std::size_t bytes, unsigned) {
-  *memory = std::aligned_alloc(4096, bytes);
-  return *memory == nullptr ? hipErrorOutOfMemory : hipSuccess;
-}
-hipError_t release(void* memory) {
-  std::free(memory);
-  return hipSuccess;
-}
-hipError_t create(hipEvent_t* event, unsigned) {
-  *event = reinterpret_cast<hipEvent_t>(std::malloc(1));
-  return hipSuccess;
-}
-hipError_t destroy(hipEvent_t event) {
-  std::free(event);
-  return hipSuccess;
-}
 hipError_t record(hipEvent_t event, hipStream_t) {
   device->recorded.push_back(event);
   device->states[event] = device->passes_at_once ? hipSuccess : hipErrorNotReady;
@@ -107,10 +91,7 @@ class Ahead : public testing::Test {
  protected:
   Ahead() {
     device = &device_;
-    hip_.hipHostMalloc = allocate;
-    hip_.hipHostFree = release;
-    hip_.hipEventCreateWithFlags = create;
-    hip_.hipEventDestroy = destroy;
+    fake_staging(hip_);
     hip_.hipEventRecord = record;
     hip_.hipEventQuery = query;
     hip_.hipStreamQuery = query_stream;

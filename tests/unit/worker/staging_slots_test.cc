@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <set>
 #include <vector>
 
+#include "tests/unit/worker/staging_fakes.h"
 #include "transport/base/status.h"
 
 namespace tf::worker {
@@ -16,22 +16,6 @@ namespace {
 bool stream_is_done = true;
 int queries = 0;
 
-hipError_t allocate(void** memory, std::size_t bytes, unsigned) {
-  *memory = std::aligned_alloc(4096, bytes);
-  return *memory == nullptr ? hipErrorOutOfMemory : hipSuccess;
-}
-hipError_t release(void* memory) {
-  std::free(memory);
-  return hipSuccess;
-}
-hipError_t create(hipEvent_t* event, unsigned) {
-  *event = reinterpret_cast<hipEvent_t>(std::malloc(1));
-  return hipSuccess;
-}
-hipError_t destroy(hipEvent_t event) {
-  std::free(event);
-  return hipSuccess;
-}
 hipError_t record(hipEvent_t, hipStream_t) { return hipSuccess; }
 hipError_t query(hipEvent_t) {
   ++queries;
@@ -56,10 +40,7 @@ class Bulk final : public BulkPlane {
 class Staging : public testing::Test {
  protected:
   Staging() {
-    hip_.hipHostMalloc = allocate;
-    hip_.hipHostFree = release;
-    hip_.hipEventCreateWithFlags = create;
-    hip_.hipEventDestroy = destroy;
+    fake_staging(hip_);
     hip_.hipEventRecord = record;
     hip_.hipEventQuery = query;
     stream_is_done = true;
