@@ -3,6 +3,7 @@
 #include "worker/copy/deliveries.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace tf::worker {
 
@@ -12,11 +13,11 @@ void Deliveries::add(const Piece& piece) {
   count_.store(jobs_.size(), std::memory_order_relaxed);
 }
 
-void Deliveries::extend(const StagingSlots::Slot* slot, std::size_t end) {
+void Deliveries::extend(const StagingSlots::Slot* slot) {
   const MutexLock lock(mutex_);
   const auto job = std::ranges::find(jobs_, slot, &Job::slot);
   if (job == jobs_.end() || job->state != State::kFilling) return;
-  job->parts.push_back(end);
+  ++job->ordered;
   (void)advance_parts(*job);
 }
 
@@ -38,7 +39,7 @@ bool Deliveries::is_over(const Job& job) {
 
 // REQUIRES for both: the job is filling
 Deliveries::Progress Deliveries::advance(Job& job) {
-  if (!job.parts.empty()) return advance_parts(job);
+  if (job.part_bytes != 0) return advance_parts(job);
   const hipError_t ready = staging_.query(job.slot);
   if (ready == hipErrorNotReady) return {};
   if (ready != hipSuccess && !job.failed) fail_jobs(job.tag, ready);
@@ -59,7 +60,7 @@ Deliveries::Progress Deliveries::advance(Job& job) {
 Deliveries::Progress Deliveries::advance_parts(Job& job) {
   const std::size_t before = job.there;
   hipError_t ready = hipSuccess;
-  while (job.there < job.parts.size() && ready == hipSuccess) {
+  while (job.there < job.ordered && ready == hipSuccess) {
     ready = staging_.query(job.slot, job.there);
     if (ready == hipSuccess) ++job.there;
   }
@@ -68,8 +69,8 @@ Deliveries::Progress Deliveries::advance_parts(Job& job) {
   if (job.failed)
     job.slot->filling->stop();
   else
-    job.slot->filling->reach(job.parts[job.there - 1]);
-  if (job.failed || job.parts[job.there - 1] == job.bytes) job.state = State::kSending;
+    job.slot->filling->reach(job.bytes_there());
+  if (job.failed || job.bytes_there() == job.bytes) job.state = State::kSending;
   bulk_.filled();
   return {.moved = true};
 }

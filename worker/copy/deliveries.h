@@ -9,12 +9,12 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
-#include <vector>
 
 #include "transport/base/mutex.h"
 #include "transport/endpoint.h"
@@ -29,9 +29,10 @@ class Deliveries {
     StagingSlots::Slot* slot = nullptr;  // its events mark the end of the copies into it
     std::size_t bytes = 0;
     std::uint64_t tag = 0;
-    // Where the parts end that were ordered so far. If none, the piece is sent as a whole when its first
-    // event is done; otherwise it is being sent already, as far as the slot's filling says.
-    std::vector<std::size_t> parts = {};
+    // Of each part but the last, which may be shorter. 0: the piece is sent as a whole when its first event
+    // is done. Otherwise its first part is ordered, and it is being sent already, as far as the slot's
+    // filling says.
+    std::size_t part_bytes = 0;
   };
   struct Progress {
     bool moved = false;
@@ -50,9 +51,9 @@ class Deliveries {
   Deliveries& operator=(const Deliveries&) = delete;
 
   void add(const Piece& piece);
-  // One more part was ordered of the piece in that slot, which ends there. Passes on what the device has
-  // delivered of the piece so far.
-  void extend(const StagingSlots::Slot* slot, std::size_t end);
+  // One more part was ordered of the piece in that slot. Passes on what the device has delivered of the piece
+  // so far.
+  void extend(const StagingSlots::Slot* slot);
   // The tag's pieces are not sent any more; the client is told why.
   void fail(std::uint64_t tag, hipError_t error);
   // Sends what is ready, in order under each tag, and gives back the slots of what has been sent.
@@ -73,8 +74,10 @@ class Deliveries {
   };
   struct Job : Piece {
     State state = State::kFilling;
-    bool failed = false;    // not to be sent
-    std::size_t there = 0;  // parts
+    bool failed = false;      // not to be sent
+    std::size_t ordered = 1;  // parts
+    std::size_t there = 0;    // parts
+    std::size_t bytes_there() const { return std::min(bytes, there * part_bytes); }
   };
   Progress send_in_order() TF_REQUIRES(mutex_);
   Progress advance(Job& job) TF_REQUIRES(mutex_);

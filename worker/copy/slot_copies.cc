@@ -241,8 +241,8 @@ hipError_t SlotCopies::deliver_ahead(const Box& line, StreamRef stream, std::uin
     if (error != hipSuccess) break;
     there += bytes;
     if (part != 0)
-      deliveries_.extend(slot, there);
-    else if (!announce({slot, line.bytes(), tag, {there}}))
+      deliveries_.extend(slot);
+    else if (!announce({slot, line.bytes(), tag, third}))
       return hipErrorUnknown;
   }
   if (there == 0 && !life_.ending()) staging_.release(slot);
