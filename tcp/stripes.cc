@@ -14,9 +14,6 @@ constexpr std::size_t kPiecesPerLane = 3;  // of what is left to send: who is qu
 constexpr std::size_t kEvenBytesMin = 40 << 10;
 constexpr std::size_t kEvenBytesStep = 1 << 10;
 constexpr std::size_t kBusyBytesMin = 64 << 10;  // of lanes that have other work
-// Where a device reads longer stripes, the lanes are slower than it all the same, and streaming would cost
-// them a tenth.
-constexpr std::size_t kStreamedStripeMax = 16 << 20;
 
 constexpr std::size_t divided_up(std::size_t whole, std::size_t part) { return (whole + part - 1) / part; }
 // In whole steps.

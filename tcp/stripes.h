@@ -33,6 +33,9 @@ namespace tf::tcp {
 
 // Smaller sends go over the bulk lane: it costs less than to wake up the others.
 inline constexpr std::size_t kStripedBytesMin = 256 << 10;
+// Pieces of longer stripes are not streamed to where a device reads them: that costs the lanes a tenth, and
+// the device can read what has left their caches meanwhile.
+inline constexpr std::size_t kStreamedStripeMax = 16 << 20;
 // Incoming stripes that are not complete. A sender that announces more waits.
 inline constexpr std::size_t kStripesMax = 1024;
 

@@ -138,6 +138,15 @@ class BulkPlane {
   // device fetches it more slowly (transport/base/streaming_copy.h). Until forget() of the same span. Any
   // thread.
   virtual void expect_device_reads(std::span<std::byte> memory) { static_cast<void>(memory); }
+  // How many processors carry a long transfer together. What each of them moved last, about a MiB, is in
+  // caches of its own, and there a device reads and writes it at half its rate. Any thread.
+  virtual unsigned lanes() const { return 1; }
+  // Whether what comes of a send of `bytes` to memory of expect_device_reads() passes those caches by. Always
+  // the same. Any thread.
+  virtual bool streams(std::size_t bytes) const {
+    static_cast<void>(bytes);
+    return false;
+  }
 
   // Registers device memory, whole pages: the bytes from `offset` on in the dma-buf `dmabuf`. `memory` is its
   // address range for that device; the processor need not be able to access it. Afterwards transfers may name

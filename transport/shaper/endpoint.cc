@@ -79,6 +79,8 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
   void expect_device_reads(std::span<std::byte> memory) override {
     inside_->bulk().expect_device_reads(memory);
   }
+  unsigned lanes() const override { return inside_->bulk().lanes(); }
+  bool streams(std::size_t bytes) const override { return inside_->bulk().streams(bytes); }
   void refuse_unasked() override { inside_->bulk().refuse_unasked(); }
   void keep_open(std::uint64_t tag, bool open) override { inside_->bulk().keep_open(tag, open); }
   Status remember_device(std::span<std::byte> memory, int dmabuf, std::uint64_t offset) override {

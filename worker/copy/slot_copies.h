@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
 #include <span>
@@ -94,6 +95,9 @@ class SlotCopies {
   // Waits until the stream's work is done. Returns its failure; hipErrorNotReady: the session ends instead.
   hipError_t finish(StreamRef stream);
   StagingSlots::Slot* acquire(std::size_t bytes, Reuse reuse, hipError_t& error);
+  std::size_t pieces_behind(const Box& box, std::uint64_t bytes) const;
+  void await_behind(const std::deque<Incoming>& receiving, std::size_t behind);
+  std::size_t outgoing_max() const;
   void note_move();
   hipError_t land(const Incoming& incoming, StreamRef stream, hipError_t so_far);
   hipError_t deliver(const Box& piece, StreamRef stream, std::uint64_t tag);
@@ -107,6 +111,7 @@ class SlotCopies {
   Life& life_;
   Mover& mover_;
   const Arrays& arrays_;
+  const DeviceMemory device_;
   StagingSlots staging_;
   Deliveries deliveries_;
   std::atomic<std::uint64_t> looks_{0};  // of the executor at the deliveries

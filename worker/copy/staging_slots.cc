@@ -8,6 +8,7 @@ namespace tf::worker {
 namespace {
 
 constexpr std::size_t kCollectedMax = 8;  // at a time
+constexpr std::size_t kRestingMin = 12;   // large slots
 constexpr std::size_t kDrainingMax = 16;  // from then on, slots that are done are used before others
 
 }  // namespace
@@ -15,35 +16,55 @@ constexpr std::size_t kDrainingMax = 16;  // from then on, slots that are done a
 StagingSlots::~StagingSlots() {
   for (Size* size : {&small_, &medium_, &large_}) {
     for (const auto& slot : size->all) destroy_events(*slot);
-    if (size->block == nullptr) continue;
-    bulk_.forget({size->block, size->slot_bytes * size->slots});
-    if (size->pinned)
-      own_calls_.pass_on(hip_.hipHostFree(size->block));
-    else
-      ::munmap(size->block, size->slot_bytes * size->slots);
+    for (const Block& block : size->blocks) {
+      bulk_.forget(block.memory);
+      if (block.pinned)
+        own_calls_.pass_on(hip_.hipHostFree(block.memory.data()));
+      else
+        ::munmap(block.memory.data(), block.memory.size());
+    }
   }
+}
+
+// Null: the runtime has none.
+void* StagingSlots::pin(std::size_t bytes) {
+  void* block = nullptr;
+  const hipError_t error = own_calls_.keep(hip_.hipHostMalloc(&block, bytes, hipHostMallocPortable));
+  return error == hipSuccess ? block : nullptr;
 }
 
 hipError_t StagingSlots::allocate(Size& size) {
   const std::size_t bytes = size.slot_bytes * size.slots;
-  void* block = nullptr;
-  const hipError_t allocated = own_calls_.keep(hip_.hipHostMalloc(&block, bytes, hipHostMallocPortable));
-  size.pinned = allocated == hipSuccess && block != nullptr;
-  if (!size.pinned) {
+  void* block = pin(bytes);
+  const bool pinned = block != nullptr;
+  if (!pinned) {
     // Slower, but correct: the runtime stages pageable memory itself.
     block = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED) return hipErrorOutOfMemory;
   }
-  size.block = static_cast<std::byte*>(block);
-  bulk_.remember({size.block, bytes});
-  if (device_ == DeviceMemory::kBehindBus) bulk_.expect_device_reads({size.block, bytes});
-  for (std::size_t index = 0; index < size.slots; ++index) {
+  add(size, {{static_cast<std::byte*>(block), bytes}, pinned});
+  return hipSuccess;
+}
+
+// The slots that there are would do. So it is tried once, and only pinned memory is worth it.
+void StagingSlots::grow(Size& size) {
+  const std::size_t bytes = size.slot_bytes * size.slots;
+  if (void* const block = pin(bytes); block != nullptr)
+    add(size, {{static_cast<std::byte*>(block), bytes}, true});
+  else
+    size.blocks_max = size.blocks.size();
+}
+
+void StagingSlots::add(Size& size, const Block& block) {
+  size.blocks.push_back(block);
+  bulk_.remember(block.memory);
+  if (device_ == DeviceMemory::kBehindBus) bulk_.expect_device_reads(block.memory);
+  for (std::size_t index = size.slots; index-- > 0;) {
     auto slot = std::make_unique<Slot>();
-    slot->memory_ = {size.block + index * size.slot_bytes, size.slot_bytes};
-    size.free.push_back(slot.get());
+    slot->memory_ = block.memory.subspan(index * size.slot_bytes, size.slot_bytes);
+    size.free.push_front(slot.get());  // nobody has used it yet
     size.all.push_back(std::move(slot));
   }
-  return hipSuccess;
 }
 
 // Some of them: each query is a call of the runtime. While others are free, up to the first one that is not
@@ -63,13 +84,20 @@ void StagingSlots::collect(Size& size) {
   }
 }
 
+// Slots are not used as late as they should be, and there may be more.
+bool StagingSlots::is_short(const Size& size) const {
+  return device_ == DeviceMemory::kBehindBus && size.blocks.size() < size.blocks_max &&
+         size.free.size() < kRestingMin;
+}
+
 StagingSlots::Slot* StagingSlots::acquire(std::size_t bytes, Reuse reuse, hipError_t& error) {
   Size& size = size_for(bytes);
-  error = size.block == nullptr ? allocate(size) : hipSuccess;
+  const bool late = reuse == Reuse::kLate && &size != &small_;
+  error = size.blocks.empty() ? allocate(size) : hipSuccess;
   if (error != hipSuccess) return nullptr;
   if (size.free.empty() || size.draining.size() >= kDrainingMax) collect(size);
+  if (late && is_short(size)) grow(size);
   if (size.free.empty()) return nullptr;
-  const bool late = reuse == Reuse::kLate && &size != &small_;
   Slot* const slot = late ? size.free.front() : size.free.back();
   if (late)
     size.free.pop_front();

@@ -27,7 +27,7 @@
 namespace tf::worker {
 
 inline constexpr std::size_t kLargeSlotBytes = 1 << 20;
-inline constexpr std::size_t kLargeSlots = 16;
+inline constexpr std::size_t kLargeSlots = 16;  // of which there may be twice as many, see Reuse
 inline constexpr std::size_t kMediumSlotBytes = 256 << 10;
 inline constexpr std::size_t kMediumSlots = 64;
 inline constexpr std::size_t kSmallSlotBytes = 16 << 10;
@@ -38,7 +38,9 @@ inline constexpr std::size_t kSlotParts = 3;
 // Who reads and writes the slots beside the bulk plane.
 enum class DeviceMemory : std::uint8_t { kOnHost, kBehindBus };  // this host's processors; a device, by DMA
 
-// Which of the free slots: the one that was used last, or the one that was used first.
+// Which of the free slots: the one that was used last, or the one that was used first. kLate wants 12 large
+// ones free behind a bus, and makes more of them once if there are fewer: two MiB for each of six lanes are
+// enough for a device to write at its full rate.
 enum class Reuse : std::uint8_t { kSoon, kLate };
 
 class StagingSlots {
@@ -82,17 +84,25 @@ class StagingSlots {
   void release_when_done(Slot* slot);
 
  private:
+  struct Block {
+    std::span<std::byte> memory;
+    bool pinned = false;
+  };
   struct Size {
     std::size_t slot_bytes;
-    std::size_t slots;
-    std::byte* block = nullptr;
-    bool pinned = false;
+    std::size_t slots;  // of a block
+    std::size_t blocks_max;
+    std::vector<Block> blocks;
     std::vector<std::unique_ptr<Slot>> all;
     std::deque<Slot*> free;
     std::deque<Slot*> draining;  // free once their event is done
   };
 
+  void* pin(std::size_t bytes);
   hipError_t allocate(Size& size);
+  void grow(Size& size);
+  void add(Size& size, const Block& block);
+  bool is_short(const Size& size) const;
   void destroy_events(Slot& slot);
   void collect(Size& size);
   Size& size_for(std::size_t bytes) {
@@ -103,9 +113,9 @@ class StagingSlots {
   OwnCalls& own_calls_;
   BulkPlane& bulk_;
   const DeviceMemory device_;
-  Size small_{kSmallSlotBytes, kSmallSlots, nullptr, false, {}, {}, {}};
-  Size medium_{kMediumSlotBytes, kMediumSlots, nullptr, false, {}, {}, {}};
-  Size large_{kLargeSlotBytes, kLargeSlots, nullptr, false, {}, {}, {}};
+  Size small_{kSmallSlotBytes, kSmallSlots, 1, {}, {}, {}, {}};
+  Size medium_{kMediumSlotBytes, kMediumSlots, 1, {}, {}, {}, {}};
+  Size large_{kLargeSlotBytes, kLargeSlots, 2, {}, {}, {}, {}};
 };
 
 }  // namespace tf::worker

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "tcp/endpoint.h"
 #include "tcp/probe.h"
 #include "tcp/seal.h"
+#include "tcp/stripes.h"
 #include "tcp/transport.h"
 #include "tests/support/endpoint_pair.h"
 #include "transport/net/socket.h"
@@ -205,6 +208,25 @@ TEST(TcpTransport, ReachesEveryKindOfAddressAndRefusesOddLanes) {
   EXPECT_EQ(attach(token, tcp::kKind, 1), Code::kOk);
   EXPECT_EQ(attach(token, tcp::kKind, 1), Code::kProtocol);
   EXPECT_EQ(acceptor->finish().value(), nullptr);
+}
+
+// What whoever stages for a device goes by; both ends say the same.
+TEST(TcpTransport, SaysHowManyLanesCarryAndWhatTheyStream) {
+  for (const unsigned lanes : {1u, 3u}) {
+    Options options;
+    options.payload_lanes = lanes;
+    const std::shared_ptr<const net::Transport> over_lanes = make_transport(options);
+    Result<net::Listener> listener = test::listen_tcp();
+    ASSERT_TRUE(listener.is_ok()) << listener.status().to_string();
+    Result<test::EndpointPair> pair = test::connect_pair(*over_lanes, *listener);
+    ASSERT_TRUE(pair.is_ok()) << pair.status().to_string();
+    for (const auto& end : {std::ref(pair->client), std::ref(pair->server)}) {
+      const BulkPlane& bulk = end.get()->bulk();
+      EXPECT_EQ(bulk.lanes(), lanes);
+      EXPECT_EQ(bulk.streams(kStreamedStripeMax), lanes > 1);
+      EXPECT_FALSE(bulk.streams(kStreamedStripeMax + 1));
+    }
+  }
 }
 
 }  // namespace

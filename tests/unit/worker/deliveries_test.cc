@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies from the device whose payload is announced before the device has delivered it.
+// Copies through staging slots: what is announced before the device has delivered it, and how much is under
+// way while lanes keep what they moved in their caches.
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct Device {
   std::map<hipEvent_t, hipError_t> states;
   int copies_allowed = 100;
   bool passes_at_once = false;
+  std::function<void()> copied;
 
   void pass(std::size_t index, hipError_t state = hipSuccess) { states[recorded.at(index)] = state; }
 };
@@ -39,6 +42,7 @@ hipError_t query_stream(hipStream_t) { return hipSuccess; }
 hipError_t copy(void* target, const void* source, std::size_t bytes, hipMemcpyKind, hipStream_t) {
   if (device->copies_allowed-- <= 0) return hipErrorInvalidValue;
   std::memcpy(target, source, bytes);
+  if (device->copied) device->copied();
   return hipSuccess;
 }
 
@@ -61,16 +65,24 @@ class Bulk final : public BulkPlane {
     return Status::ok();
   }
   void filled() override { ++told; }
-  Status receive(std::uint64_t, std::span<std::byte>, BulkCompletion&) override { return Status::ok(); }
+  Status receive(std::uint64_t, std::span<std::byte>, BulkCompletion& completion) override {
+    receiving.push_back(&completion);
+    return Status::ok();
+  }
   Status discard(std::uint64_t, std::uint64_t, BulkCompletion&) override { return Status::ok(); }
   Status abort(std::uint64_t tag, std::uint32_t reason) override {
     aborted[tag] = reason;
     return Status::ok();
   }
+  unsigned lanes() const override { return lane_count; }
+  bool streams(std::size_t bytes) const override { return bytes <= streamed_max; }
   Result<std::size_t> move_payload() override { return std::size_t{0}; }
 
   bool can = true;
+  unsigned lane_count = 1;
+  std::size_t streamed_max = 0;
   std::vector<Sent> sent;
+  std::deque<BulkCompletion*> receiving;
   int told = 0;
   std::map<std::uint64_t, std::uint32_t> aborted;
 };
@@ -82,9 +94,13 @@ class Alive final : public Life {
     note_end();
   }
   void drain() override {}
+  std::function<void()> paused;  // what happens while the executor waits
 
  private:
-  void pause(unsigned) override {}
+  void pause(unsigned round) override {
+    if (round > 100) return end({Code::kInternal, "waits for ever"});
+    if (paused) paused();
+  }
 };
 
 class Ahead : public testing::Test {
@@ -103,6 +119,25 @@ class Ahead : public testing::Test {
   }
 
   Device device_;
+  // How many pieces have come when the device gets each of a line of `pieces`, on memory behind a bus or not.
+  std::vector<std::size_t> come_before_copies(std::size_t pieces, DeviceMemory memory) {
+    std::vector<std::byte> target(pieces * kLargeSlotBytes);
+    std::vector<std::size_t> counts;
+    std::size_t come = 0;
+    life_.paused = [&] {
+      if (bulk_.receiving.empty()) return;
+      bulk_.receiving.front()->complete(Status::ok());
+      bulk_.receiving.pop_front();
+      ++come;
+    };
+    device_.copied = [&] { counts.push_back(come); };
+    device_.passes_at_once = true;
+    device_.copies_allowed = static_cast<int>(pieces);
+    SlotCopies copies{hip_, own_calls_, bulk_, life_, mover_, arrays_, memory};
+    EXPECT_EQ(copies.to_device(graph::line(graph::address_of(target.data()), 0, target.size()), {}, kTag),
+              hipSuccess);
+    return counts;
+  }
   std::vector<std::byte> memory_ = std::vector<std::byte>(3 * kLargeSlotBytes);
   protocol::HipTable hip_{};
   OwnCalls own_calls_{{}};
@@ -214,6 +249,63 @@ TEST_F(Ahead, AFirstPartThatIsRefusedAnnouncesNothing) {
   EXPECT_TRUE(bulk_.sent.empty());
   EXPECT_EQ(bulk_.aborted.count(kTag), 1U);
   EXPECT_FALSE(copies_.pending());
+}
+
+TEST_F(Ahead, ALongCopyGivesTheDeviceWhatHasLeftTheLanesCaches) {
+  bulk_.lane_count = 6;
+  const std::vector<std::size_t> come = come_before_copies(40, DeviceMemory::kBehindBus);
+  ASSERT_EQ(come.size(), 40U);
+  for (std::size_t piece = 0; piece < 24; ++piece) EXPECT_EQ(come[piece], piece + 7) << piece;
+  EXPECT_EQ(come[38], 40U) << "the last but one waits for the last";
+  EXPECT_EQ(come[34], 38U) << "ever less at the end";
+}
+
+TEST_F(Ahead, WhatIsStreamedOrOneLanesOrNotBehindABusGoesToTheDeviceAtOnce) {
+  const auto at_once = [](const std::vector<std::size_t>& come) {
+    bool all = come.size() == 20;
+    for (std::size_t piece = 0; piece < come.size(); ++piece) all = all && come[piece] == piece + 1;
+    return all;
+  };
+  EXPECT_TRUE(at_once(come_before_copies(20, DeviceMemory::kBehindBus))) << "one lane";
+  bulk_.lane_count = 6;
+  EXPECT_TRUE(at_once(come_before_copies(20, DeviceMemory::kOnHost)));
+  bulk_.lane_count = 16;
+  EXPECT_TRUE(at_once(come_before_copies(20, DeviceMemory::kBehindBus))) << "all slots are filled by lanes";
+  bulk_.lane_count = 6;
+  bulk_.streamed_max = 20 * kLargeSlotBytes;
+  EXPECT_TRUE(at_once(come_before_copies(20, DeviceMemory::kBehindBus)));
+}
+
+TEST_F(Ahead, ACopyFromTheDeviceHasNoMoreUnderWayThanLanesCanCarry) {
+  std::vector<std::byte> source(20 * kLargeSlotBytes);
+  for (const auto& [lanes, pieces] : {std::pair<unsigned, std::size_t>{1, 10}, {8, 12}, {16, 14}}) {
+    Bulk bulk;
+    bulk.can = false;
+    bulk.lane_count = lanes;
+    SlotCopies copies{hip_, own_calls_, bulk, life_, mover_, arrays_, DeviceMemory::kBehindBus};
+    std::size_t ordered = 0;
+    std::size_t most = 0;
+    device_.copies_allowed = 20;
+    device_.passes_at_once = true;
+    device_.copied = [&] { most = std::max(most, ++ordered); };
+    life_.paused = [&] {
+      copies.progress();
+      if (bulk.sent.empty()) return;
+      bulk.sent.front().completion->complete(Status::ok());
+      bulk.sent.erase(bulk.sent.begin());
+      copies.progress();
+      --ordered;
+    };
+    EXPECT_EQ(copies.from_device(graph::line(0, graph::address_of(source.data()), source.size()), {}, kTag),
+              hipSuccess);
+    EXPECT_EQ(most, pieces) << lanes << " lanes";
+    for (const Bulk::Sent& each : bulk.sent) each.completion->complete(Status::ok());
+    while (copies.pending()) {
+      copies.progress();
+      for (const Bulk::Sent& each : bulk.sent)
+        if (!each.completion->done()) each.completion->complete(Status::ok());
+    }
+  }
 }
 
 }  // namespace

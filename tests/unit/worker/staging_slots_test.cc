@@ -98,7 +98,7 @@ TEST_F(Staging, TheSmallestSlotThatHoldsTheBytes) {
 TEST_F(Staging, SlotsInUseAreNotGivenAgain) {
   for (std::size_t each = 0; each < kLargeSlots; ++each) {
     StagingSlots::Slot* const slot = acquire(kLargeSlotBytes);
-    ASSERT_NE(slot, nullptr);
+    ASSERT_NE(slot, nullptr) << each;
     ASSERT_EQ(slots_.record(slot, nullptr, 0), hipSuccess);
     slots_.release_when_done(slot);
   }
@@ -116,6 +116,49 @@ TEST_F(Staging, SlotsInUseAreNotGivenAgain) {
   queries = 0;
   EXPECT_NE(acquire(kLargeSlotBytes), nullptr);
   EXPECT_LT(queries, static_cast<int>(kLargeSlots)) << "each is a call of the runtime";
+}
+
+// Otherwise a long copy would have the device write to what lanes have just read.
+TEST_F(Staging, ThereAreMoreWhenFewRest) {
+  std::set<const std::byte*> seen;
+  for (std::size_t each = 0; each < 2 * kLargeSlots; ++each) {
+    StagingSlots::Slot* const slot = acquire(kLargeSlotBytes, Reuse::kLate);
+    ASSERT_NE(slot, nullptr) << each;
+    seen.insert(slot->memory().data());
+  }
+  EXPECT_EQ(seen.size(), 2 * kLargeSlots);
+  EXPECT_EQ(bulk_.for_device, 2) << "the transport knows of all";
+  EXPECT_EQ(acquire(kLargeSlotBytes, Reuse::kLate), nullptr);
+}
+
+TEST_F(Staging, WhoeverHoldsFewSlotsMakesNoMore) {
+  for (std::size_t each = 0; each < 4; ++each) (void)acquire(kLargeSlotBytes, Reuse::kLate);
+  EXPECT_EQ(bulk_.for_device, 1);
+  for (std::size_t each = 4; each < kLargeSlots; ++each) (void)acquire(kLargeSlotBytes);
+  EXPECT_EQ(acquire(kLargeSlotBytes), nullptr) << "nor what processors fill";
+}
+
+TEST_F(Staging, OnTheHostThereAreNeverMore) {
+  StagingSlots on_host(hip_, own_calls_, bulk_, DeviceMemory::kOnHost);
+  hipError_t error = hipSuccess;
+  for (std::size_t each = 0; each < kLargeSlots; ++each)
+    EXPECT_NE(on_host.acquire(kLargeSlotBytes, Reuse::kLate, error), nullptr);
+  EXPECT_EQ(on_host.acquire(kLargeSlotBytes, Reuse::kLate, error), nullptr);
+  EXPECT_EQ(error, hipSuccess);
+}
+
+TEST_F(Staging, WithoutMoreMemoryTheFirstOnesDo) {
+  (void)acquire(kLargeSlotBytes, Reuse::kLate);
+  static int asked;
+  asked = 0;
+  hip_.hipHostMalloc = [](void**, std::size_t, unsigned) {
+    ++asked;
+    return hipErrorOutOfMemory;
+  };
+  for (std::size_t each = 1; each < kLargeSlots; ++each)
+    EXPECT_NE(acquire(kLargeSlotBytes, Reuse::kLate), nullptr);
+  EXPECT_EQ(acquire(kLargeSlotBytes, Reuse::kLate), nullptr);
+  EXPECT_EQ(asked, 1);
 }
 
 TEST_F(Staging, TheTransportIsToldWhatADeviceReads) {
