@@ -3,6 +3,7 @@
 // way while lanes keep what they moved in their caches.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -54,6 +55,10 @@ class Bulk final : public BulkPlane {
     const Filling* filling = nullptr;
     BulkCompletion* completion = nullptr;
   };
+  struct Receiving {
+    std::span<std::byte> target;
+    BulkCompletion* completion = nullptr;
+  };
   Status send(std::uint64_t, std::span<const std::byte> source, BulkCompletion& completion) override {
     sent.push_back({source, nullptr, &completion});
     return Status::ok();
@@ -65,9 +70,15 @@ class Bulk final : public BulkPlane {
     return Status::ok();
   }
   void filled() override { ++told; }
-  Status receive(std::uint64_t, std::span<std::byte>, BulkCompletion& completion) override {
-    receiving.push_back(&completion);
+  Status receive(std::uint64_t, std::span<std::byte> target, BulkCompletion& completion) override {
+    receiving.push_back({target, &completion});
     return Status::ok();
+  }
+  // The oldest receive ends: its bytes are all `value`.
+  void arrive(std::byte value) {
+    std::ranges::fill(receiving.front().target, value);
+    receiving.front().completion->complete(Status::ok());
+    receiving.pop_front();
   }
   Status discard(std::uint64_t, std::uint64_t, BulkCompletion&) override { return Status::ok(); }
   Status abort(std::uint64_t tag, std::uint32_t reason) override {
@@ -82,7 +93,7 @@ class Bulk final : public BulkPlane {
   unsigned lane_count = 1;
   std::size_t streamed_max = 0;
   std::vector<Sent> sent;
-  std::deque<BulkCompletion*> receiving;
+  std::deque<Receiving> receiving;
   int told = 0;
   std::map<std::uint64_t, std::uint32_t> aborted;
 };
@@ -126,9 +137,7 @@ class Ahead : public testing::Test {
     std::size_t come = 0;
     life_.paused = [&] {
       if (bulk_.receiving.empty()) return;
-      bulk_.receiving.front()->complete(Status::ok());
-      bulk_.receiving.pop_front();
-      ++come;
+      bulk_.arrive(static_cast<std::byte>(++come));
     };
     device_.copied = [&] { counts.push_back(come); };
     device_.passes_at_once = true;
@@ -136,6 +145,11 @@ class Ahead : public testing::Test {
     SlotCopies copies{hip_, own_calls_, bulk_, life_, mover_, arrays_, memory};
     EXPECT_EQ(copies.to_device(graph::line(graph::address_of(target.data()), 0, target.size()), {}, kTag),
               hipSuccess);
+    for (std::size_t piece = 0; piece < pieces; ++piece) {
+      const std::vector<std::byte> expected(kLargeSlotBytes, static_cast<std::byte>(piece + 1));
+      EXPECT_EQ(std::memcmp(target.data() + piece * kLargeSlotBytes, expected.data(), kLargeSlotBytes), 0)
+          << piece;
+    }
     return counts;
   }
   std::vector<std::byte> memory_ = std::vector<std::byte>(3 * kLargeSlotBytes);
@@ -278,11 +292,13 @@ TEST_F(Ahead, WhatIsStreamedOrOneLanesOrNotBehindABusGoesToTheDeviceAtOnce) {
 
 TEST_F(Ahead, ACopyFromTheDeviceHasNoMoreUnderWayThanLanesCanCarry) {
   std::vector<std::byte> source(20 * kLargeSlotBytes);
+  for (std::size_t at = 0; at < source.size(); ++at) source[at] = static_cast<std::byte>(at >> 20);
   for (const auto& [lanes, pieces] : {std::pair<unsigned, std::size_t>{1, 10}, {8, 12}, {16, 14}}) {
     Bulk bulk;
     bulk.can = false;
     bulk.lane_count = lanes;
     SlotCopies copies{hip_, own_calls_, bulk, life_, mover_, arrays_, DeviceMemory::kBehindBus};
+    std::size_t left = 0;
     std::size_t ordered = 0;
     std::size_t most = 0;
     device_.copies_allowed = 20;
@@ -291,7 +307,10 @@ TEST_F(Ahead, ACopyFromTheDeviceHasNoMoreUnderWayThanLanesCanCarry) {
     life_.paused = [&] {
       copies.progress();
       if (bulk.sent.empty()) return;
-      bulk.sent.front().completion->complete(Status::ok());
+      const Bulk::Sent first = bulk.sent.front();
+      EXPECT_EQ(std::memcmp(first.source.data(), source.data() + left, first.source.size()), 0) << left;
+      left += first.source.size();
+      first.completion->complete(Status::ok());
       bulk.sent.erase(bulk.sent.begin());
       copies.progress();
       --ordered;
