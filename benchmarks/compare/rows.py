@@ -8,13 +8,16 @@ from peers import peer
 LOWER, HIGHER = 'lower', 'higher'
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 BOTH = ('pinned', 'unpinned')
+# Two lines, there and back, without any software: below it nothing can be; near cores cost less than this.
+NEAR_LINES_NS = 120
 NOTES = {'shm posted records': 'Aeron IPC is not a Debian package and is not in this run'}
 
 # ratio, value: the bound, or None. either: one of the two is enough. ahead: must also beat each peer that was measured.
 Target = collections.namedtuple('Target', 'better ratio value ahead either', defaults=(None, None, False, False))
 # peers: the metric of the peers to show beside it. limit: name of a rule in figures.py, or None for the program's own.
-Spec = collections.namedtuple('Spec', 'row bench transport metric bytes unit target peers limit placements',
-                              defaults=(None, None, BOTH))
+# near: the target is one of near cores, see NEAR_LINES_NS.
+Spec = collections.namedtuple('Spec', 'row bench transport metric bytes unit target peers limit placements near',
+                              defaults=(None, None, BOTH, False))
 
 
 def at_most(ratio):
@@ -62,8 +65,9 @@ def synchronous_calls(transport, call_ratio, trip_ratio):
     row = transport + ' synchronous call'
     specs = [Spec(row, 'hip_bench', transport, metric, 0, 'ns', at_most(call_ratio), (peer.ROUND_TRIP, 64))
              for metric in ('sync_call', 'stream_query_busy', 'event_query_pending', 'stream_query', 'event_query')]
+    limit = 'two lines' if transport == 'shm' else None
     specs.append(Spec(row, 'transport_bench', transport, 'round_trip', 64, 'ns', at_most(trip_ratio),
-                      (peer.ROUND_TRIP, 64)))
+                      (peer.ROUND_TRIP, 64), limit))
     return specs
 
 
@@ -77,7 +81,7 @@ def posted_calls():
     caller = Target(LOWER, value=60)
     specs = []
     for metric, size in (('launch', 0), ('event_record', 0), ('memset', 256)):
-        specs.append(Spec('shm posted calls', 'hip_bench', 'shm', metric + '_caller', size, 'ns', caller))
+        specs.append(Spec('shm posted calls', 'hip_bench', 'shm', metric + '_caller', size, 'ns', caller, near=True))
         # Null operations are those that leave the device nothing to do. Nobody is quicker than the runtime itself.
         drained = REPORTED_HIGH if metric == 'memset' else Target(HIGHER, ratio=0.98, value=8e6, either=True)
         specs.append(Spec('shm posted calls', 'hip_bench', 'shm', metric + '_drained', size, '1/s', drained,
@@ -98,7 +102,7 @@ def copies():
                 specs.append(Spec('shm copies, %s memory' % memory, 'hip_bench', 'shm', '%s_%s' % (way, memory), size,
                                   'GB/s', at_least(ratio), shown))
                 specs.append(Spec('tcp copies', 'hip_bench', 'tcp', '%s_%s' % (way, memory), size, 'GB/s',
-                                  at_least(0.95), shown, 'best raw stream'))
+                                  at_least(0.95), shown))
         for size in (4 * KIB, 64 * KIB):
             for way in ('h2d', 'd2h'):
                 specs.append(Spec('shm small copies', 'hip_bench', 'shm', '%s_%s' % (way, memory), size, 'ns',

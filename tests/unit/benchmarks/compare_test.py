@@ -166,7 +166,27 @@ class Lines(unittest.TestCase):
         self.figures.add([run_row("hip_bench", "native", "launch_caller", 0, 100, None)], "pinned")
         self.figures.add([run_row("hip_bench", "shm", "launch_caller", 0, 50, None)], "pinned")
         line = self.line("shm", "launch_caller", 0)
-        self.assertEqual((line["limit_name"], line["ratio"], line["holds"]), ("native runtime", 0.5, True))
+        self.assertEqual((line["limit_name"], line["ratio"]), ("native runtime", 0.5))
+
+    def test_a_target_of_near_cores_is_none_where_lines_are_slow(self):
+        self.figures.add([run_row("hip_bench", "shm", "launch_caller", 0, 50, None)], "pinned")
+        line = self.line("shm", "launch_caller", 0)
+        self.assertEqual((line["holds"], line["note"][-21:]), (None, "that was not measured"))
+        self.figures.add([run_row("transport_bench", "raw", "round_trip", 64, 119, 60)], "pinned")
+        self.assertTrue(self.line("shm", "launch_caller", 0)["holds"])
+        self.figures.add([run_row("transport_bench", "raw", "round_trip", 64, 200, 60)], "pinned")
+        line = self.line("shm", "launch_caller", 0)
+        self.assertEqual((line["holds"], line["note"]),
+                         (None, "value <= 60 where two lines cost under 120 ns; here they cost 160"))
+
+    def test_a_round_trip_stands_beside_two_lines_of_its_own_run(self):
+        for trip, lines in ((200, 160), (300, 300), (130, 100)):
+            self.figures.add([run_row("transport_bench", "raw", "round_trip", 64, lines, 70),
+                              run_row("transport_bench", "shm", "round_trip", 64, trip, 70)], "pinned")
+        line = self.line("shm", "round_trip", 64)
+        self.assertEqual((line["value"], line["limit"], line["ratio"], line["holds"]), (200, 160, 1.25, True))
+        self.figures.add([run_row("transport_bench", "tcp", "round_trip", 64, 11, 10, "raw TCP ping-pong")], "pinned")
+        self.assertEqual(self.line("tcp", "round_trip", 64)["ratio"], 1.1)
 
     def test_small_copy_is_a_time_beside_trip_and_memcpy(self):
         self.figures.add([run_row("hip_bench", "shm", "sync_call", 0, 600, 100),
@@ -176,12 +196,12 @@ class Lines(unittest.TestCase):
         self.assertAlmostEqual(line["limit"], 200)
         self.assertAlmostEqual(line["ratio"], 5)
 
-    def test_faster_of_iperf3_and_our_own_sender_is_the_limit(self):
-        self.figures.add([run_row("hip_bench", "tcp", "h2d_pinned", rows.MIB, 4, 5, "raw TCP stream")], "pinned")
-        self.assertEqual(self.line("tcp", "h2d_pinned", rows.MIB)["limit_name"], "raw TCP stream")
+    def test_a_sender_that_copies_is_the_limit_of_tcp_and_iperf3_is_shown(self):
+        self.figures.add([run_row("hip_bench", "tcp", "h2d_pinned", rows.MIB, 4.8, 5, "raw TCP stream")], "pinned")
         self.figures.peer_rows = [peer_row("iperf3", "tcp", "bulk", rows.MIB, 8)]
         line = self.line("tcp", "h2d_pinned", rows.MIB)
-        self.assertEqual((line["limit"], line["limit_name"], line["ratio"]), (8, "iperf3", 0.5))
+        self.assertEqual((line["limit"], line["limit_name"], line["holds"]), (5, "raw TCP stream", True))
+        self.assertEqual(line["peers"], {"iperf3": 8})
 
     def test_peers_are_shown_where_they_measure_the_same(self):
         self.figures.add([run_row("transport_bench", "shm", "posted", 64, 30e6, 60e6)], "pinned")
