@@ -11,8 +11,6 @@ from . import figures as figures_module
 from . import rows
 
 SETTLE_S = 1.0
-# A worker is at rest when it used less than this in one look: a tick of /proc.
-REST_LOOK_S, REST_USES_S, REST_LOOKS = 0.25, 0.01, 40
 CLIENT_COUNTS = (1, 4, 16, 64)
 THREAD_COUNTS = (1, 2, 4)
 THREAD_NOISE = 0.05
@@ -64,24 +62,13 @@ def cost_of(programs, transport, arguments, unit_amount):
         return cost_now(programs, transport, arguments, unit_amount)
 
 
-def at_rest(worker):
-    """The worker's processor seconds once it does nothing: for each session that begins it starts a spare."""
-    used = worker.cpu_seconds()
-    for _ in range(REST_LOOKS):
-        time.sleep(REST_LOOK_S)
-        before, used = used, worker.cpu_seconds()
-        if used - before < REST_USES_S:
-            break
-    return used
-
-
 def cost_now(programs, transport, arguments, unit_amount):
     worker = None if transport == 'native' else ours.Worker(programs, PINNED)
     try:
         load = ours.HipLoad(programs, transport, PINNED, worker, arguments)
         try:
             load.wait_until_ready()
-            before = at_rest(worker) if worker else 0
+            before = worker.rest() if worker else 0
             load.go()
             result = load.figures()
             other_side = worker.cpu_seconds() - before if worker else 0

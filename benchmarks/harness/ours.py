@@ -6,11 +6,14 @@ import pathlib
 import select
 import shutil
 import tempfile
+import time
 
 from .processes import Process, Unavailable, cpu_seconds_of, run, tree_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 READY_TIMEOUT_S = 20
+# A worker is at rest when it used less than this in one look: a tick of /proc.
+REST_LOOK_S, REST_USES_S, REST_LOOKS = 0.25, 0.01, 40
 
 
 class Programs:
@@ -77,6 +80,17 @@ class Worker:
         """Of the supervisor and all its session processes that live."""
         return cpu_seconds_of(tree_of(self.process.pid))
 
+    def rest(self):
+        """Waits until it does nothing; its processor seconds then. For each session that begins it starts a spare,
+        and one that has ended is still freeing its memory: half a second for a GiB."""
+        used = self.cpu_seconds()
+        for _ in range(REST_LOOKS):
+            time.sleep(REST_LOOK_S)
+            before, used = used, self.cpu_seconds()
+            if used - before < REST_USES_S:
+                break
+        return used
+
     def end(self):
         self.process.end()
         shutil.rmtree(self.directory, ignore_errors=True)
@@ -96,6 +110,8 @@ def hip_environment(programs, transport, worker):
 
 
 def hip_bench(programs, transport, placement, worker=None, arguments=(), timeout_s=300):
+    if worker:
+        worker.rest()
     command = [programs.path('hip_bench'), '--json', '--label', transport, *arguments]
     text, _ = run(command, placement.client, hip_environment(programs, transport, worker), timeout_s)
     return json_lines(text)

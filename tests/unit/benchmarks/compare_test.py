@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "benchmarks"))
 
 from compare import conduct, figures, keyed, rows  # noqa: E402
+from harness import ours  # noqa: E402
 from harness.processes import Unavailable  # noqa: E402
 from peers import measure, peer  # noqa: E402
 
@@ -117,6 +118,30 @@ class Keys(unittest.TestCase):
     def test_what_did_not_run_says_why(self):
         line = self.lines({"auth": "no OpenSSL"})["sync_call_added_auth"]
         self.assertEqual((line["value"], line["why"]), (None, "no OpenSSL"))
+
+
+class Rest(unittest.TestCase):
+    def looks(self, used):
+        """(what rest() returns, how often it looked) for a worker that has used so many seconds at each look."""
+        seen = []
+        worker = types.SimpleNamespace(cpu_seconds=lambda: (seen.append(0), used(len(seen)))[1])
+        with unittest.mock.patch.object(ours.time, "sleep"):
+            return ours.Worker.rest(worker), len(seen)
+
+    def test_a_worker_that_frees_a_sessions_memory_is_waited_for(self):
+        self.assertEqual(self.looks(lambda look: min(look, 4) / 10), (0.4, 5))
+        self.assertEqual(self.looks(lambda look: 2.0), (2.0, 2))
+
+    def test_but_not_for_ever(self):
+        self.assertEqual(self.looks(float)[1], ours.REST_LOOKS + 1)
+
+    def test_hip_bench_waits_before_it_connects(self):
+        order = []
+        worker = types.SimpleNamespace(rest=lambda: order.append("rest"), environment=lambda transport: {})
+        programs = types.SimpleNamespace(path=str, lib=pathlib.Path("lib"))
+        with unittest.mock.patch.object(ours, "run", lambda *words: (order.append("run"), ("", None))[1]):
+            ours.hip_bench(programs, "tcp", types.SimpleNamespace(client={0}), worker)
+        self.assertEqual(order, ["rest", "run"])
 
 
 class Network(unittest.TestCase):
