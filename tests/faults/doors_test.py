@@ -84,8 +84,8 @@ class DoorTest(FaultTest):
     def expect_refused(self, worker, said, user=OTHER, group=OTHER):
         self.assertIn(b"user %d may not use this worker, which user %d has started" % (user, os.geteuid()), said)
         self.assertIn(b"--allow-uid %d or --allow-gid %d" % (user, group), said)
-        self.assertRegex(worker.log(), rf"a connection refused: user {user}, group {group}, process \d+; "
-                         rf"--allow-uid {user} or --allow-gid {group} would let it in")
+        self.expect_logged(worker, rf"a connection refused: user {user}, group {group}, process \d+; "
+                           rf"--allow-uid {user} or --allow-gid {group} would let it in")
         self.assertEqual(self.sessions(worker), 0, "its HELLO was read")
 
     def expect_read(self, said):
@@ -213,7 +213,7 @@ class Loopback(DoorTest):
 
     def expect_refused_over_tcp(self, worker, said, user=OTHER):
         self.assertIn(b"user %d may not use this worker, which user %d has started" % (user, os.geteuid()), said)
-        self.assertIn(f"a connection refused: user {user}, over TCP; --allow-uid {user} would let it in", worker.log())
+        self.expect_logged(worker, f"a connection refused: user {user}, over TCP; --allow-uid {user} would let it in")
         self.assertEqual(self.sessions(worker), 0, "its HELLO was read")
 
     def test_another_user_is_refused(self):

@@ -231,6 +231,10 @@ class FaultTest(unittest.TestCase):
         with worker.client(transport, "hello") as client:
             self.assertEqual(client.wait(15), 0, client.errors())
 
+    def expect_logged(self, worker, pattern, seconds=5):
+        """The worker may answer a client before it logs that."""
+        self.assertTrue(eventually(lambda: re.search(pattern, worker.log()), seconds), f"{pattern}: {worker.log()}")
+
     def expect_ends(self, pid, seconds=3):
         self.assertTrue(eventually(lambda: not is_running(pid), seconds), f"process {pid} still runs")
 
