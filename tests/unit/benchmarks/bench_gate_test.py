@@ -98,6 +98,12 @@ class Gate(unittest.TestCase):
         self.update(row(8.0, limit=80))
         self.assertIn("OTHER", self.passes(row(20.0, limit=370)))
 
+    def test_ratios_to_different_limits_are_not_compared(self):
+        self.update(row(3.0))
+        self.assertIn("the limit was cache-line ping-pong and is two cache lines now",
+                      self.passes(row(9.0, limit_name="two cache lines")))
+        self.fails("BEHIND", row(9.0))
+
     def test_limit_of_our_own_making_excuses_nothing(self):
         self.update(row(1.0, better="higher", limit=8e6, limit_name="fewer threads"))
         self.fails("BEHIND", row(0.5, better="higher", limit=2e6, limit_name="fewer threads"))
