@@ -8,14 +8,14 @@ from peers import peer
 LOWER, HIGHER = 'lower', 'higher'
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 BOTH = ('pinned', 'unpinned')
-# Two lines, there and back, without any software: below it nothing can be; near cores cost less than this.
+# What a message and its answer cost without software: two cache lines. Near cores need less than this.
 NEAR_LINES_NS = 120
 NOTES = {'shm posted records': 'Aeron IPC is not a Debian package and is not in this run'}
 
 # ratio, value: the bound, or None. either: one of the two is enough. ahead: must also beat each peer that was measured.
 Target = collections.namedtuple('Target', 'better ratio value ahead either', defaults=(None, None, False, False))
 # peers: the metric of the peers to show beside it. limit: name of a rule in figures.py, or None for the program's own.
-# near: the target is one of near cores, see NEAR_LINES_NS.
+# near: the target counts where two lines cost less than NEAR_LINES_NS.
 Spec = collections.namedtuple('Spec', 'row bench transport metric bytes unit target peers limit placements near',
                               defaults=(None, None, BOTH, False))
 

@@ -132,8 +132,8 @@ std::size_t SlotCopies::pieces_behind(const Box& box, std::uint64_t bytes) const
   return std::min(lanes, kLargeSlots - kDrainingSlots - lanes);
 }
 
-// Waits until so many pieces behind the first one have come, or fewer at the end of the copy: the last ones
-// would have to wait for nothing.
+// Waits until so many pieces behind the first one have come. At the end of the copy they are fewer, since no
+// more will come.
 void SlotCopies::await_behind(const std::deque<Incoming>& receiving, std::size_t behind) {
   const std::size_t last = std::min(behind, receiving.size() / 2);
   if (last != 0) life_.wait_until([&] { return receiving[last].slot->transfer->done(); });
