@@ -43,10 +43,11 @@ class Hold {
 template <typename Call>
 void add_call(Context& context, const char* metric, Call&& call) {
   const bool tcp = context.over_tcp();
-  const double limit =
-      tcp ? raw_tcp_round_trip_ns(context.budget_s()) : raw_round_trip_ns(context.budget_s());
-  const ShortOperation cost = measure_short(context.budget_s(), call);
-  context.add(metric, 0, "ns", cost.median_s * 1e9, cost.p99_s * 1e9, limit,
+  const auto limit = [&] {
+    return tcp ? raw_tcp_round_trip_ns(context.budget_s()) : raw_round_trip_ns(context.budget_s());
+  };
+  const auto cost = measure_beside(limit, [&] { return measure_short(context.budget_s(), call); });
+  context.add(metric, 0, "ns", cost.found.median_s * 1e9, cost.found.p99_s * 1e9, cost.limit,
               tcp ? "raw TCP ping-pong" : "cache-line ping-pong");
 }
 

@@ -65,4 +65,28 @@ ShortOperation measure_short(double budget_s, Body&& body) {
   return {batches.median() / kBatch, single.quantile(0.99)};
 }
 
+template <typename Found>
+struct Beside {
+  Found found;
+  double limit = 0;
+};
+
+// Measures between two measurements of its limit, up to four times, until the limit has stayed within a
+// factor of 1.5 meanwhile: the host of a virtual machine moves its processors between caches, and a cache
+// line then takes four times as long (docs/performance-log.md, 2026-12-01). Gives the last one, and the mean
+// of its limits.
+template <typename Limit, typename Measure>
+auto measure_beside(Limit&& limit, Measure&& measure) {
+  constexpr int kAttemptsMax = 4;
+  constexpr double kMoved = 1.5;
+  double before = limit();
+  for (int attempt = 1;; ++attempt) {
+    auto found = measure();
+    const double after = limit();
+    const bool stayed = std::max(before, after) <= kMoved * std::min(before, after);
+    if (stayed || attempt == kAttemptsMax) return Beside<decltype(found)>{found, (before + after) / 2};
+    before = after;
+  }
+}
+
 }  // namespace tf::bench

@@ -4,7 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "benchmarks/report/provenance.h"
+#include "benchmarks/report/statistics.h"
 #include "benchmarks/report/words.h"
 
 namespace tf::bench {
@@ -80,6 +84,33 @@ TEST(BenchProvenance, NamesMachineDayAndCommit) {
   EXPECT_NE(text.find(" GiB of memory; 20"), std::string::npos) << text;
   EXPECT_NE(text.find("; hip-remote commit "), std::string::npos) << text;
   EXPECT_GT(available_memory(), 1u << 20);
+}
+
+// Gives one limit after the other, and the last one for ever.
+struct Limits {
+  std::vector<double> values;
+  std::size_t next = 0;
+  double operator()() { return values[std::min(next++, values.size() - 1)]; }
+};
+
+TEST(MeasureBeside, ALimitThatStayedIsMeasuredTwice) {
+  int measured = 0;
+  const auto row = measure_beside(Limits{{100, 110}}, [&] { return ++measured; });
+  EXPECT_EQ(row.found, 1);
+  EXPECT_DOUBLE_EQ(row.limit, 105);
+}
+
+TEST(MeasureBeside, WhatWasMeasuredWhileTheLimitMovedIsMeasuredAgain) {
+  int measured = 0;
+  const auto row = measure_beside(Limits{{100, 500, 120, 120}}, [&] { return ++measured; });
+  EXPECT_EQ(row.found, 3);
+  EXPECT_DOUBLE_EQ(row.limit, 120);
+}
+
+TEST(MeasureBeside, AMachineThatNeverSettlesIsGivenUp) {
+  int measured = 0;
+  const auto row = measure_beside(Limits{{100, 500, 100, 500, 100, 500}}, [&] { return ++measured; });
+  EXPECT_EQ(row.found, 4);
 }
 
 }  // namespace
