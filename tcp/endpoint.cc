@@ -237,6 +237,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane, private Piec
     if (pieces_ != nullptr) pieces_->incoming().expect_device_reads(memory);
   }
   unsigned lanes() const override { return pieces_ == nullptr ? 1 : pieces_->count(); }
+  bool fills_in_order() const override { return pieces_ == nullptr; }
   bool streams(std::size_t bytes) const override { return pieces_ != nullptr && bytes <= kStreamedStripeMax; }
   void forget(std::span<std::byte> memory) override {
     if (pieces_ != nullptr) pieces_->incoming().forget(memory);

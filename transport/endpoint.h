@@ -141,6 +141,10 @@ class BulkPlane {
   // How many processors carry a long transfer together. What each of them moved last, about a MiB, is in
   // caches of its own, and there a device reads and writes it at half its rate. Any thread.
   virtual unsigned lanes() const { return 1; }
+  // Whether receives are filled one after the other, whatever their tags. If not, who has two of them in the
+  // same memory must wait for the first before it posts the second, or bytes of the first may come last.
+  // Always the same. Any thread.
+  virtual bool fills_in_order() const { return true; }
   // Whether what comes of a send of `bytes` to memory of expect_device_reads() passes those caches by. Always
   // the same. Any thread.
   virtual bool streams(std::size_t bytes) const {

@@ -150,12 +150,18 @@ hipError_t rows_to_device(Connection& connection, Callbacks& pump, CopyPlan& pla
                             std::span(kept->packed.get(), kept->packed_bytes), kept);
 }
 
+// Of two copies to the same memory the later one must land last.
+void await_landing(Connection& connection, std::span<const std::byte> target) {
+  connection.streams().transfers().await_landing(target, connection.bulk().fills_in_order());
+}
+
 hipError_t line_from_device(Connection& connection, Callbacks& pump, const CopyPlan& plan) {
   protocol::CopyFromDeviceRequest request{};
   request.source = plan.box.source.address;
   request.bytes = plan.box.width;
   request.stream = plan.mode.stream;
   const std::span data(plan.box.target.memory(), plan.box.width);
+  await_landing(connection, data);
   if (!plan.early) return receive_payload(connection, plan.mode.device, request, data);
   return receive_payload_later(connection, pump, plan.mode.device, request, data,
                                connection.streams().transfer_on(plan.mode.device, plan.mode.stream, data));
@@ -167,8 +173,9 @@ hipError_t rows_from_device(Connection& connection, Callbacks& pump, CopyPlan& p
   request.source = plan.box.source.address;
   request.source_pitch = plan.box.source.pitch;
   request.source_slice = plan.box.source.slice;
-  const auto kept =
-      keep_rows(connection, plan, {plan.box.target.memory(), extent(plan.box, plan.box.target)});
+  const std::span target(plan.box.target.memory(), extent(plan.box, plan.box.target));
+  await_landing(connection, target);
+  const auto kept = keep_rows(connection, plan, target);
   if (!kept) return receive_in_batches(connection, plan, request);
   Box rows = plan.box;
   rows.source = packed_at(to_raw(kept->packed.get()), rows);

@@ -70,7 +70,7 @@ void Transfers::finished(Transfer& transfer) {
 }
 
 template <typename Wanted>
-void Transfers::await_if(const Wanted& wanted) {
+void Transfers::await_if(const Wanted& wanted, Deadline deadline) {
   if (none_running()) return;
   std::vector<std::shared_ptr<Transfer>> meant;
   {
@@ -82,8 +82,8 @@ void Transfers::await_if(const Wanted& wanted) {
   }
   for (const auto& transfer : meant) {
     // Lives as long as the session: a lost worker completes every transfer.
-    (void)queue_.await(transfer->completion, Deadline::never());
-    finished(*transfer);
+    (void)queue_.await(transfer->completion, deadline);
+    if (transfer->completion.done()) finished(*transfer);
   }
   const MutexLock lock(mutex_);
   running_.remove_if([this](const auto& transfer) {
@@ -100,6 +100,11 @@ bool concerns(const Reach& reach, const Transfer& transfer) {
   if (transfer.sequence > reach.through) return false;
   if (reach.all_blocking) return transfer.blocking && transfer.device == reach.device;
   return transfer.stream == reach.stream && (transfer.stream > 2 || transfer.device == reach.device);
+}
+
+bool writes_in(const Transfer& transfer, std::uint64_t address, std::uint64_t bytes) {
+  const auto target = reinterpret_cast<std::uint64_t>(transfer.target.data());
+  return target < address + bytes && address < target + transfer.target.size();
 }
 
 }  // namespace
@@ -152,10 +157,18 @@ void Transfers::join(int device, std::uint64_t stream, std::vector<Reach> reache
 
 bool Transfers::writes(std::uint64_t address, std::uint64_t bytes) {
   const MutexLock lock(mutex_);
-  return std::any_of(running_.begin(), running_.end(), [&](const auto& transfer) {
-    const auto target = reinterpret_cast<std::uint64_t>(transfer->target.data());
-    return target < address + bytes && address < target + transfer->target.size();
-  });
+  return std::any_of(running_.begin(), running_.end(),
+                     [&](const auto& transfer) { return writes_in(*transfer, address, bytes); });
+}
+
+void Transfers::await_landing(std::span<const std::byte> target, bool in_order) {
+  if (none_running()) return;
+  const auto address = reinterpret_cast<std::uint64_t>(target.data());
+  await_if(
+      [&](const Transfer& transfer) {
+        return writes_in(transfer, address, target.size()) && (!in_order || transfer.packed_bytes != 0);
+      },
+      Deadline::after(kLandingPatience));
 }
 
 void Transfers::await(std::span<const Reach> reached) {

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,7 @@
 
 #include "hipcore/wire/device_snapshot.h"
 #include "proxy/session/faults.h"
+#include "transport/base/deadline.h"
 #include "transport/base/mutex.h"
 #include "transport/request_queue.h"
 
@@ -30,6 +32,9 @@ namespace tf::proxy {
 inline constexpr std::size_t kTransfersMax = 1024;
 // Limit on packed rows of strided copies in flight: enough for one large copy.
 inline constexpr std::size_t kTransferBytesMax = 256 << 20;
+
+// How long a copy waits for an earlier one to the same memory.
+inline constexpr std::chrono::seconds kLandingPatience{10};
 
 // The hipError_t of a finished transfer: the worker's own if it aborted.
 hipError_t transfer_error(const Status& status);
@@ -89,6 +94,10 @@ class Transfers {
 
   // Whether a running transfer writes memory in [address, address + bytes).
   bool writes(std::uint64_t address, std::uint64_t bytes);
+  // Before another transfer may write there: waits for those of them that could otherwise write last. These
+  // are all, if receives are not filled in order (BulkPlane::fills_in_order), else those with packed rows.
+  // Returns after kLandingPatience in any case: they may wait for what the program does after this call.
+  void await_landing(std::span<const std::byte> target, bool in_order);
 
   // Wait until the given transfers are done. Their failures become faults.
   void await(std::span<const Reach> reached);
@@ -105,7 +114,7 @@ class Transfers {
                                 std::size_t packed_bytes);
   std::size_t packed_bytes() const TF_REQUIRES(mutex_);
   template <typename Wanted>
-  void await_if(const Wanted& wanted);
+  void await_if(const Wanted& wanted, Deadline deadline = Deadline::never());
   void finished(Transfer& transfer);
 
   RequestQueue& queue_;

@@ -184,6 +184,86 @@ TEST(CopyOrder, RandomWorkOfTwoThreads) {
   other.join();
 }
 
+// Two copies in a row to the same memory, however their bytes travel: those of the second stay.
+class CopyOverACopy : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  // What [0, bytes_) must be: 1, and 2 in the middle part that the second copy wrote.
+  testing::AssertionResult is_right(const unsigned char* bytes) const {
+    for (std::size_t at = 0; at < bytes_; ++at) {
+      const bool second = at >= first_ && at < first_ + count_;
+      if (bytes[at] != (second ? 2 : 1))
+        return testing::AssertionFailure() << "byte " << at << " of " << bytes_;
+    }
+    return testing::AssertionSuccess();
+  }
+  void choose_part(int round) {
+    count_ = round % 3 == 0 ? bytes_ : bytes_ / (round % 3 == 1 ? 4 : 2);
+    first_ = (bytes_ - count_) / 2;
+  }
+
+  static constexpr int kRounds = 12;
+  const std::size_t bytes_ = GetParam();
+  std::size_t first_ = 0;
+  std::size_t count_ = 0;
+  TestStream stream_{hipStreamNonBlocking};
+};
+
+TEST_P(CopyOverACopy, ToTheDevice) {
+  PinnedBuffer ones(bytes_);
+  PinnedBuffer twos(bytes_);
+  std::fill_n(ones.as<unsigned char>(), bytes_, static_cast<unsigned char>(1));
+  std::fill_n(twos.as<unsigned char>(), bytes_, static_cast<unsigned char>(2));
+  DeviceBuffer device(bytes_);
+  std::vector<unsigned char> back(bytes_);
+  for (int round = 0; round < kRounds; ++round) {
+    choose_part(round);
+    HIP_OK(hipMemcpyAsync(device.get(), ones.as<void>(), bytes_, hipMemcpyHostToDevice, stream_));
+    HIP_OK(hipMemcpyAsync(device.at(first_), twos.as<void>(), count_, hipMemcpyHostToDevice, stream_));
+    HIP_OK(hipMemcpyWithStream(back.data(), device.get(), bytes_, hipMemcpyDeviceToHost, stream_));
+    ASSERT_TRUE(is_right(back.data())) << "round " << round;
+  }
+}
+
+TEST_P(CopyOverACopy, FromTheDevice) {
+  DeviceBuffer ones(bytes_);
+  DeviceBuffer twos(bytes_);
+  HIP_OK(hipMemset(ones.get(), 1, bytes_));
+  HIP_OK(hipMemset(twos.get(), 2, bytes_));
+  HIP_OK(hipDeviceSynchronize());
+  PinnedBuffer pinned(bytes_);
+  auto* const target = pinned.as<unsigned char>();
+  for (int round = 0; round < kRounds; ++round) {
+    choose_part(round);
+    HIP_OK(hipMemcpyAsync(target, ones.get(), bytes_, hipMemcpyDeviceToHost, stream_));
+    HIP_OK(hipMemcpyAsync(target + first_, twos.get(), count_, hipMemcpyDeviceToHost, stream_));
+    HIP_OK(hipStreamSynchronize(stream_));
+    ASSERT_TRUE(is_right(target)) << "round " << round;
+  }
+}
+
+// The rows of the first copy may be unpacked late.
+TEST_P(CopyOverACopy, FromTheDeviceOverRows) {
+  DeviceBuffer ones(bytes_);
+  DeviceBuffer twos(bytes_);
+  HIP_OK(hipMemset(ones.get(), 1, bytes_));
+  HIP_OK(hipMemset(twos.get(), 2, bytes_));
+  HIP_OK(hipDeviceSynchronize());
+  PinnedBuffer pinned(bytes_);
+  auto* const target = pinned.as<unsigned char>();
+  const std::size_t pitch = bytes_ / 100;
+  for (int round = 0; round < kRounds; ++round) {
+    choose_part(round);
+    std::fill_n(target, bytes_, static_cast<unsigned char>(1));
+    HIP_OK(
+        hipMemcpy2DAsync(target, pitch, ones.get(), pitch, pitch / 2, 100, hipMemcpyDeviceToHost, stream_));
+    HIP_OK(hipMemcpyAsync(target + first_, twos.get(), count_, hipMemcpyDeviceToHost, stream_));
+    HIP_OK(hipStreamSynchronize(stream_));
+    ASSERT_TRUE(is_right(target)) << "round " << round;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, CopyOverACopy, ::testing::Values(20'000, 300'000, 4'000'000));
+
 // A stream that stands still holds its copies back, however small, and nobody else's.
 TEST(CopyOrder, ASmallCopyWaitsForItsStream) {
   DeviceBuffer held(64);

@@ -52,6 +52,7 @@ class Faulty final : public Endpoint, private BulkPlane {
   Status status() const override { return inner_->status(); }
 
  private:
+  bool fills_in_order() const override { return inner_->bulk().fills_in_order(); }
   Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) override {
     return inner_->bulk().send(tag, source, completion);
   }

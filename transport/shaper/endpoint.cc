@@ -80,6 +80,7 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
     inside_->bulk().expect_device_reads(memory);
   }
   unsigned lanes() const override { return inside_->bulk().lanes(); }
+  bool fills_in_order() const override { return inside_->bulk().fills_in_order(); }
   bool streams(std::size_t bytes) const override { return inside_->bulk().streams(bytes); }
   void refuse_unasked() override { inside_->bulk().refuse_unasked(); }
   void keep_open(std::uint64_t tag, bool open) override { inside_->bulk().keep_open(tag, open); }

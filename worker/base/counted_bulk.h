@@ -43,6 +43,7 @@ class CountedBulk final : public BulkPlane {
   void forget(std::span<std::byte> memory) override { plane_.forget(memory); }
   void expect_device_reads(std::span<std::byte> memory) override { plane_.expect_device_reads(memory); }
   unsigned lanes() const override { return plane_.lanes(); }
+  bool fills_in_order() const override { return plane_.fills_in_order(); }
   bool streams(std::size_t bytes) const override { return plane_.streams(bytes); }
   Status remember_device(std::span<std::byte> memory, int dmabuf, std::uint64_t offset) override {
     return plane_.remember_device(memory, dmabuf, offset);

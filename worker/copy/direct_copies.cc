@@ -63,10 +63,15 @@ hipError_t DirectCopies::reached(StreamRef stream) {
   return is_of_earlier_work(error) ? error : hipErrorNotReady;
 }
 
+// The bytes of a copy before could land on those of this one.
+bool DirectCopies::would_mix(Way way, std::uint64_t address, std::uint64_t bytes) const {
+  return way == Way::kToDevice && !parts_.bulk.fills_in_order() && lent_->uses(address, bytes);
+}
+
 hipError_t DirectCopies::start(const Order& order, StreamRef stream) {
-  const bool goes_on = lent_ != nullptr && lent_->stream == stream.stream && lent_->device == stream.device &&
-                       lent_->way == order.way;
   const auto address = reinterpret_cast<std::uintptr_t>(order.memory.data());
+  const bool goes_on = lent_ != nullptr && lent_->stream == stream.stream && lent_->device == stream.device &&
+                       lent_->way == order.way && !would_mix(order.way, address, order.memory.size());
   const bool in_reach =
       parts_.host_reach.reaches(address, order.memory.size()) || parts_.bulk.reaches(order.memory);
   if (!goes_on || !in_reach) {

@@ -4,11 +4,11 @@
 //
 // Works only on a stream that has reached the copy: what is received lands in the memory at once. Until the
 // last byte has moved the stream is *lent*: it must not run later work. As long as only further copies on the
-// same stream in the same direction come, nothing needs to be done: the bulk plane moves them in order.
-// Before anything else is executed, settle() waits briefly for the end. If that does not suffice it puts a
-// gate into the stream, a callback that returns when the bytes have moved. So the executor never waits long
-// for the client's payload. Belongs to the executor thread. Gates run on the runtime's threads and touch only
-// their Batch.
+// same stream in the same direction come, nothing needs to be done, unless two of them write to the same
+// memory and the bulk plane does not fill receives in order. Before anything else is executed, settle() waits
+// briefly for the end. If that does not suffice it puts a gate into the stream, a callback that returns when
+// the bytes have moved. So the executor never waits long for the client's payload. Belongs to the executor
+// thread. Gates run on the runtime's threads and touch only their Batch.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -107,6 +107,7 @@ class DirectCopies {
 
   static void gate(hipStream_t stream, hipError_t error, void* argument);
   hipError_t reached(StreamRef stream);
+  bool would_mix(Way way, std::uint64_t address, std::uint64_t bytes) const;
   void settle_lent();
   void flush(Batch& batch);
   void report(const Batch& batch, const Transfer& transfer);
