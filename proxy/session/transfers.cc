@@ -46,6 +46,7 @@ std::shared_ptr<Transfer> Transfers::add(const TransferPlace& place, std::unique
         transfer->sequence = sequence_.load(std::memory_order_relaxed) + 1;
         sequence_.store(transfer->sequence, std::memory_order_release);  // pairs with last_sequence()
         running_.push_back(transfer);
+        note_target(place.target);
         count();
         return transfer;
       }
@@ -111,7 +112,10 @@ bool writes_in(const Transfer& transfer, std::uint64_t address, std::uint64_t by
 
 void Transfers::count() {
   running_count_.store(running_.size(), std::memory_order_release);
-  if (running_.empty()) joins_.clear();
+  if (!running_.empty()) return;
+  joins_.clear();
+  targets_begin_ = UINT64_MAX;
+  targets_end_ = 0;
 }
 
 std::vector<Reach> Transfers::reach(int device, std::uint64_t stream, bool blocking, std::uint64_t through) {
@@ -164,11 +168,24 @@ bool Transfers::writes(std::uint64_t address, std::uint64_t bytes) {
 void Transfers::await_landing(std::span<const std::byte> target, bool in_order) {
   if (none_running()) return;
   const auto address = reinterpret_cast<std::uint64_t>(target.data());
-  await_if(
-      [&](const Transfer& transfer) {
-        return writes_in(transfer, address, target.size()) && (!in_order || transfer.packed_bytes != 0);
-      },
-      Deadline::after(kLandingPatience));
+  const auto could_end_last = [&](const Transfer& transfer) {
+    return (!in_order || transfer.packed_bytes != 0) && writes_in(transfer, address, target.size());
+  };
+  {
+    const MutexLock lock(mutex_);
+    if (address >= targets_end_ || address + target.size() <= targets_begin_) return;
+    if (std::none_of(running_.begin(), running_.end(),
+                     [&](const auto& transfer) { return could_end_last(*transfer); }))
+      return;
+  }
+  await_if(could_end_last, Deadline::after(kLandingPatience));
+}
+
+void Transfers::note_target(std::span<const std::byte> target) {
+  if (target.empty()) return;
+  const auto begin = reinterpret_cast<std::uint64_t>(target.data());
+  targets_begin_ = std::min(targets_begin_, begin);
+  targets_end_ = std::max(targets_end_, begin + target.size());
 }
 
 void Transfers::await(std::span<const Reach> reached) {

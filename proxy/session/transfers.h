@@ -94,9 +94,10 @@ class Transfers {
 
   // Whether a running transfer writes memory in [address, address + bytes).
   bool writes(std::uint64_t address, std::uint64_t bytes);
-  // Before another transfer may write there: waits for those of them that could otherwise write last. These
-  // are all, if receives are not filled in order (BulkPlane::fills_in_order), else those with packed rows.
-  // Returns after kLandingPatience in any case: they may wait for what the program does after this call.
+  // Call it before a new transfer writes to `target`. Waits for running transfers that write there and could
+  // end last: all of them if receives are not `in_order` (BulkPlane::fills_in_order()), else those with
+  // packed rows. Returns after kLandingPatience in any case: they may need what the program does after this
+  // call.
   void await_landing(std::span<const std::byte> target, bool in_order);
 
   // Wait until the given transfers are done. Their failures become faults.
@@ -110,6 +111,7 @@ class Transfers {
 
  private:
   void count() TF_REQUIRES(mutex_);
+  void note_target(std::span<const std::byte> target) TF_REQUIRES(mutex_);
   std::shared_ptr<Transfer> add(const TransferPlace& place, std::unique_ptr<std::byte[]> packed,
                                 std::size_t packed_bytes);
   std::size_t packed_bytes() const TF_REQUIRES(mutex_);
@@ -124,6 +126,9 @@ class Transfers {
   std::atomic<std::uint64_t> sequence_{0};
   std::atomic<std::size_t> running_count_{0};
   std::list<std::shared_ptr<Transfer>> running_ TF_GUARDED_BY(mutex_);
+  // All targets since something has been running lie in here: what does not meet it meets none of them.
+  std::uint64_t targets_begin_ TF_GUARDED_BY(mutex_) = UINT64_MAX;
+  std::uint64_t targets_end_ TF_GUARDED_BY(mutex_) = 0;
   // What streams wait for in addition, by PendingWork::mark_of(); cleared when nothing is running.
   std::unordered_map<std::uint64_t, std::vector<Reach>> joins_ TF_GUARDED_BY(mutex_);
   std::array<std::atomic<std::uint64_t>, protocol::kDevicesMax> null_through_{};
