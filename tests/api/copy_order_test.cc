@@ -224,45 +224,50 @@ TEST_P(CopyOverACopy, ToTheDevice) {
   }
 }
 
-TEST_P(CopyOverACopy, FromTheDevice) {
-  DeviceBuffer ones(bytes_);
-  DeviceBuffer twos(bytes_);
-  HIP_OK(hipMemset(ones.get(), 1, bytes_));
-  HIP_OK(hipMemset(twos.get(), 2, bytes_));
-  HIP_OK(hipDeviceSynchronize());
-  PinnedBuffer pinned(bytes_);
-  auto* const target = pinned.as<unsigned char>();
-  for (int round = 0; round < kRounds; ++round) {
-    choose_part(round);
-    HIP_OK(hipMemcpyAsync(target, ones.get(), bytes_, hipMemcpyDeviceToHost, stream_));
-    HIP_OK(hipMemcpyAsync(target + first_, twos.get(), count_, hipMemcpyDeviceToHost, stream_));
-    HIP_OK(hipStreamSynchronize(stream_));
-    ASSERT_TRUE(is_right(target)) << "round " << round;
+class CopyOverACopyFromTheDevice : public CopyOverACopy {
+ protected:
+  void SetUp() override {
+    HIP_OK(hipMemset(ones_.get(), 1, bytes_));
+    HIP_OK(hipMemset(twos_.get(), 2, bytes_));
+    HIP_OK(hipDeviceSynchronize());
   }
+  // `first` posts the first copy to target_. Bytes that no copy brings are `before`.
+  template <typename First>
+  void copy_over(unsigned char before, First&& first) {
+    for (int round = 0; round < kRounds; ++round) {
+      choose_part(round);
+      std::fill_n(target_, bytes_, before);
+      first();
+      HIP_OK(hipMemcpyAsync(target_ + first_, twos_.get(), count_, hipMemcpyDeviceToHost, stream_));
+      HIP_OK(hipStreamSynchronize(stream_));
+      ASSERT_TRUE(is_right(target_)) << "round " << round;
+    }
+  }
+
+  DeviceBuffer ones_{bytes_};
+  DeviceBuffer twos_{bytes_};
+  PinnedBuffer pinned_{bytes_};
+  unsigned char* const target_ = pinned_.as<unsigned char>();
+};
+
+TEST_P(CopyOverACopyFromTheDevice, OverALine) {
+  copy_over(0xee,
+            [this] { HIP_OK(hipMemcpyAsync(target_, ones_.get(), bytes_, hipMemcpyDeviceToHost, stream_)); });
 }
 
-// The rows of the first copy may be unpacked late.
-TEST_P(CopyOverACopy, FromTheDeviceOverRows) {
-  DeviceBuffer ones(bytes_);
-  DeviceBuffer twos(bytes_);
-  HIP_OK(hipMemset(ones.get(), 1, bytes_));
-  HIP_OK(hipMemset(twos.get(), 2, bytes_));
-  HIP_OK(hipDeviceSynchronize());
-  PinnedBuffer pinned(bytes_);
-  auto* const target = pinned.as<unsigned char>();
-  const std::size_t pitch = bytes_ / 100;
-  for (int round = 0; round < kRounds; ++round) {
-    choose_part(round);
-    std::fill_n(target, bytes_, static_cast<unsigned char>(1));
-    HIP_OK(
-        hipMemcpy2DAsync(target, pitch, ones.get(), pitch, pitch / 2, 100, hipMemcpyDeviceToHost, stream_));
-    HIP_OK(hipMemcpyAsync(target + first_, twos.get(), count_, hipMemcpyDeviceToHost, stream_));
-    HIP_OK(hipStreamSynchronize(stream_));
-    ASSERT_TRUE(is_right(target)) << "round " << round;
-  }
+// Rows may be unpacked when they are waited for.
+TEST_P(CopyOverACopyFromTheDevice, OverRows) {
+  constexpr std::size_t kRows = 100;
+  const std::size_t pitch = bytes_ / kRows;
+  copy_over(1, [&] {
+    HIP_OK(hipMemcpy2DAsync(target_, pitch, ones_.get(), pitch, pitch / 2, kRows, hipMemcpyDeviceToHost,
+                            stream_));
+  });
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, CopyOverACopy, ::testing::Values(20'000, 300'000, 4'000'000));
+constexpr std::size_t kCopiedOver[] = {20'000, 300'000, 4'000'000};
+INSTANTIATE_TEST_SUITE_P(Sizes, CopyOverACopy, ::testing::ValuesIn(kCopiedOver));
+INSTANTIATE_TEST_SUITE_P(Sizes, CopyOverACopyFromTheDevice, ::testing::ValuesIn(kCopiedOver));
 
 // A stream that stands still holds its copies back, however small, and nobody else's.
 TEST(CopyOrder, ASmallCopyWaitsForItsStream) {

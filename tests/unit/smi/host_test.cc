@@ -48,8 +48,8 @@ TEST_F(Host, LoadIsWhatWasBusySinceTheLastLook) {
   EXPECT_EQ(sample(host).core_busy_percent, 50u);
 }
 
-// A test that is held up for longer than a sample is young measures again, rightly; then it is tried once
-// more.
+// A sample is answered again for 50 ms. Where the machine holds the test up for longer, the load is measured
+// anew, as it should be, and the test tries once more.
 TEST_F(Host, LoadThatWasJustMeasuredIsAnsweredAgain) {
   HostRuntime host(root_);
   bool again = false;
